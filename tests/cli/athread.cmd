@@ -24,7 +24,7 @@ lozenge run comb.c --target athread --size n=8 --size m=40 | head -1
 lozenge compile partly.c --target athread -o partly 2>&1 | sed 's/, tiles.*//'
 lozenge run partly.c --target athread --reassociate --size n=100000 | head -2
 lozenge compile partly.c --target athread -o partly --reassociate 2>&1 | sed 's/, tiles.*//'
-lozenge compile plain.loz --target athread | head -1
+lozenge compile plain.loz --target athread --strategy none | head -1
 lozenge run plain.loz --target athread --schedule auto --size n=1000 | head -1
 lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter trmm --at medium --threads 16 --parallel 2d --seeds 2 | grep -o '^trmm.* 16 2d\|^1 settings.*'
 lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter nothing --json

@@ -6,6 +6,7 @@ lozenge compile dot.loz --def dott
 printf 'def f (x: f32): f32 =\n  x + y\n' > unbound.loz; lozenge compile unbound.loz
 printf 'def f [n] [m] (x: [n]f32) (y: [m]f32): [n]f32 =\n  mapSeq (\\p -> fst p + snd p) (zip x y)\n' > sizes.loz; lozenge compile sizes.loz
 printf 'def f [n] (x: [n]f32): [n]f32 =\n  map (\\p -> p + 1) x\n' > strategy.loz; lozenge compile strategy.loz
+lozenge compile strategy.loz --strategy none
 printf 'def f (x: f32): f32 =\n  \377' > bytes.loz; lozenge compile bytes.loz
 head -c 10000000 /dev/zero | tr '\0' '(' > brackets.loz; lozenge compile brackets.loz 2>&1 | head -c 1000
 (printf 'def f (x: f32): f32 = '; head -c 100000 /dev/zero | tr '\0' '('; printf x; head -c 100000 /dev/zero | tr '\0' ')') > deep.loz; lozenge compile deep.loz 2>&1 | head -c 1000

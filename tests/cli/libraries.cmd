@@ -36,3 +36,6 @@ printf 'struct s { int n; };\nvoid g(struct s *p) { p->n = 1; }\nvoid f(int n, i
 AR=no-archiver lozenge compile dot.loz --static -o libdot.a; ls libdot.* 2>/dev/null
 lozenge compile dot.loz --shared -o libdot.so --cflag=-fno-such-flag 2>&1 | head -1; ls libdot.* 2>/dev/null
 mkdir libdot.h; lozenge compile dot.loz --shared -o libdot.so; ls libdot.so 2>/dev/null
+# A header that somebody wrote is kept; one that was made is replaced.
+echo 'int mine;' > dot.h; lozenge compile dot.loz --static -o dot.a; cat dot.h; ls dot.a 2>/dev/null
+rm dot.h; lozenge compile dot.loz --static -o dot.a && lozenge compile dot.loz --static --pkg-config -o dot.a && lozenge compile dot.loz --static --pkg-config -o dot.a && ls dot.*

@@ -36,8 +36,9 @@ def test_a_text_has_a_name():
 
 
 def test_options_are_in_the_words_of_python():
-    m = lozenge.load("def twice [n] (xs: [n]i64): [n]i64 = map (\\x -> x + x) xs\n")
-    error = raised(lambda: m.twice.compile())
+    text = "def twice [n] (xs: [n]i64): [n]i64 = map (\\x -> x + x) xs\n"
+    assert lozenge.load(text).twice([1, 2]).tolist() == [2, 4]
+    error = raised(lambda: lozenge.load(text, strategy="none").twice.compile())
     assert (
         error.code == "D0101" and 'schedule="auto"' in error.rendered and "--schedule" not in error.rendered
     )

@@ -108,7 +108,7 @@ pub fn translate(definition: &Definition, mode: Mode) -> Result<Translation, Dia
     let dpia = translator.normalise(whole)?;
     let mut derivation = translator.finish();
     race::check(&dpia, &out, &derivation.bindings).map_err(|what| {
-        Diagnostic::error(Code("D0104"), "a parallel loop would race", definition.span, what)
+        Diagnostic::error(Code("D0104"), "a parallel loop has a data race", definition.span, what)
             .note("iteration `i` of a parallel loop writes element `i` of its result only")
     })?;
     let frame = Frame { params, out: (out, ty), body: dpia.clone() };

@@ -245,7 +245,7 @@ binary! {
     mul = Mul, "Product.";
     pair = Pair, "Pair.";
     zip = Zip, "Array of pairs.";
-    concat = Concat, "One array behind another.";
+    concat = Concat, "One array after another.";
     at = Index, "The element at an index.";
 }
 

@@ -66,10 +66,10 @@ primitives! {
     Add = "add", Scalar, "num t => t -> t -> t", ["a.5", "c.3", "cge.3"], "Sum; written `a + b`. Integers wrap.";
     Sub = "sub", Scalar, "num t => t -> t -> t", ["a.sub", "c.sub", "cge.sub"], "Difference; written `a - b`.";
     Mul = "mul", Scalar, "num t => t -> t -> t", ["a.6", "c.4", "cge.4"], "Product; written `a * b`.";
-    Div = "div", Scalar, "num t => t -> t -> t", ["a.div", "c.div", "cge.div"], "Quotient; written `a / b`. Of integers it is rounded toward negative infinity, and 0 where the divisor is 0.";
-    Mod = "mod", Scalar, "int t => t -> t -> t", ["a.mod", "c.mod", "cge.mod"], "Remainder of `div` on integers; written `a % b`; has the divisor's sign. Where the divisor is 0 it is the dividend.";
-    Min = "min", Scalar, "num t => t -> t -> t", ["a.min", "c.min", "cge.min"], "Smaller operand; of floating-point numbers one that is no NaN, and -0 is below +0.";
-    Max = "max", Scalar, "num t => t -> t -> t", ["a.max", "c.max", "cge.max"], "Larger operand; of floating-point numbers one that is no NaN, and +0 is above -0.";
+    Div = "div", Scalar, "num t => t -> t -> t", ["a.div", "c.div", "cge.div"], "Quotient; written `a / b`. Of integers it is rounded down. A divisor of 0 gives 0.";
+    Mod = "mod", Scalar, "int t => t -> t -> t", ["a.mod", "c.mod", "cge.mod"], "Remainder of `div` on integers; written `a % b`. It has the divisor's sign. A divisor of 0 gives the dividend.";
+    Min = "min", Scalar, "num t => t -> t -> t", ["a.min", "c.min", "cge.min"], "Smaller operand. A number is chosen over a NaN, and -0 is below +0.";
+    Max = "max", Scalar, "num t => t -> t -> t", ["a.max", "c.max", "cge.max"], "Larger operand. A number is chosen over a NaN, and +0 is above -0.";
     Abs = "abs", Scalar, "num t => t -> t", ["a.abs", "c.abs", "cge.abs"], "Absolute value.";
     Sqrt = "sqrt", Scalar, "float t => t -> t", ["a.sqrt", "c.sqrt", "cge.sqrt"], "Square root.";
     Exp = "exp", Scalar, "float t => t -> t", ["a.exp", "c.exp", "cge.exp"], "Exponential.";
@@ -80,14 +80,14 @@ primitives! {
     Atan = "atan", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Arc tangent in radians, between -pi/2 and pi/2.";
     Floor = "floor", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Largest integer that is at most the operand.";
     Ceil = "ceil", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Least integer that is at least the operand.";
-    Round = "round", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Nearest integer; of two equally near ones the even one.";
+    Round = "round", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Nearest integer. Of two equally near ones it is the even one.";
     Pow = "pow", Scalar, "float t => t -> t -> t", ["a.math", "c.math", "cge.math"], "`pow x y` is `x` to the power `y`.";
     Fmod = "fmod", Scalar, "float t => t -> t -> t", ["a.math", "c.math", "cge.math"], "Remainder of the quotient truncated toward zero; has the dividend's sign.";
     BitAnd = "bitAnd", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits that are set in both operands.";
     BitOr = "bitOr", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits that are set in at least one operand.";
     BitXor = "bitXor", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits in which the operands differ.";
-    ShiftLeft = "shiftLeft", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits of the first operand moved up by the second, modulo the width; zeros behind.";
-    ShiftRight = "shiftRight", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits of the first operand moved down by the second, modulo the width; copies of the sign in front.";
+    ShiftLeft = "shiftLeft", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "The first operand shifted left, filled with zeros. The second operand, modulo the width, is the count.";
+    ShiftRight = "shiftRight", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "The first operand shifted right, filled with the sign. The second operand, modulo the width, is the count.";
     Bits32 = "bits32", Scalar, "f32 -> i32", ["a.bits", "c.bits", "cge.bits"], "The bits of a number of single precision.";
     Bits64 = "bits64", Scalar, "f64 -> i64", ["a.bits", "c.bits", "cge.bits"], "The bits of a number of double precision.";
     Float32 = "float32", Scalar, "i32 -> f32", ["a.bits", "c.bits", "cge.bits"], "The number of single precision that has these bits.";
@@ -106,21 +106,21 @@ primitives! {
     One = "one", Scalar, "num t => t", ["a.const", "c.const", "cge.const"], "The number 1 of the type that the context asks for.";
     ToF32 = "f32", Scalar, "cast s => s -> f32", ["a.cast", "c.cast", "cge.cast"], "Conversion to single precision, of a number or an index.";
     ToF64 = "f64", Scalar, "cast s => s -> f64", ["a.cast", "c.cast", "cge.cast"], "Conversion to double precision, of a number or an index.";
-    ToI32 = "i32", Scalar, "cast s => s -> i32", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 32-bit integer; of floating point it truncates.";
-    ToI64 = "i64", Scalar, "cast s => s -> i64", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 64-bit integer; of floating point it truncates, of an index it is its value.";
+    ToI32 = "i32", Scalar, "cast s => s -> i32", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 32-bit integer. Floating-point numbers are truncated.";
+    ToI64 = "i64", Scalar, "cast s => s -> i64", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 64-bit integer. Floating-point numbers are truncated. Indices keep their value.";
     // Pair
     Pair = "pair", Pair, "s -> t -> (s, t)", ["a.13", "c.11", "cge.10"], "The pair of two values; written `(a, b)`.";
     Fst = "fst", Pair, "(s, t) -> s", ["a.14", "c.12", "cge.12"], "First component.";
     Snd = "snd", Pair, "(s, t) -> t", ["a.15", "c.13", "cge.13"], "Second component.";
     // Pattern
-    Map = "map", Pattern, "(s -> t) -> [n]s -> [n]t", ["", "", ""], "`f` of every element; no strategy, so a strategy must choose before code is generated.";
+    Map = "map", Pattern, "(s -> t) -> [n]s -> [n]t", ["", "", ""], "`f` of every element. It says nothing of the execution, so a strategy must choose before code is generated.";
     MapSeq = "mapSeq", Pattern, "(s -> t) -> [n]s -> [n]t", ["a.7", "c.6", ""], "`map` by a sequential loop.";
     MapPar = "mapPar", Pattern, "(s -> t) -> [n]s -> [n]t", ["a.8", "c.5", ""], "`map` by a parallel loop.";
     MapVec = "mapVec", Pattern, "(s -> t) -> [n]s -> [n]t", ["a.mapVec", "c.mapVec", ""], "`map` by a loop whose iterations are lanes of a vector.";
-    MapUnroll = "mapUnroll", Pattern, "(s -> t) -> [n]s -> [n]t", ["a.mapUnroll", "c.mapUnroll", ""], "`map` by a sequential loop that the target writes out.";
-    Reduce = "reduce", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["", "", ""], "`f x_{n-1} (... (f x_0 init))`: the element comes first, the accumulator second; no strategy.";
+    MapUnroll = "mapUnroll", Pattern, "(s -> t) -> [n]s -> [n]t", ["a.mapUnroll", "c.mapUnroll", ""], "`map` by a sequential loop that the target unrolls.";
+    Reduce = "reduce", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["", "", ""], "`f x_{n-1} (... (f x_0 init))`: the element comes first, the accumulator second. It says nothing of the execution.";
     ReduceSeq = "reduceSeq", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["a.9", "c.7", ""], "`reduce` by a sequential loop over an accumulator.";
-    ReduceUnroll = "reduceUnroll", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["a.reduceUnroll", "c.reduceUnroll", ""], "`reduceSeq` by a loop that the target writes out.";
+    ReduceUnroll = "reduceUnroll", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["a.reduceUnroll", "c.reduceUnroll", ""], "`reduceSeq` by a loop that the target unrolls.";
     ReducePar = "reducePar", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["a.reducePar", "c.reducePar", ""], "`reduce` by a parallel loop with private accumulators. The user declares that the operation is associative and commutative; the function is `\\x a -> g x (+) a` with `(+)` one of `+ * min max && ||`. Floating-point results may differ from `reduceSeq` by the order of operations.";
     ScanSeq = "scanSeq", Pattern, "(s -> t -> t) -> t -> [n]s -> [n]t", ["a.scanSeq", "c.scanSeq", ""], "All intermediate accumulators of `reduceSeq`: element `i` holds the result after elements `0..=i`.";
     Generate = "generate", Pattern, "{n} -> (idx n -> t) -> [n]t", ["a.generate", "c.generate", "cge.generate"], "The array whose element `i` is `f i`; a view.";
@@ -138,13 +138,13 @@ primitives! {
     Copy = "copy", Layout, "[n]t -> [n]t", ["a.copy", "c.copy", "cge.copy"], "The same array; a view.";
     CopySeq = "copySeq", Layout, "[n]t -> [n]t", ["a.copySeq", "c.copySeq", ""], "A copy by a sequential loop into memory.";
     Slide = "slide", Layout, "{w} -> {s} -> [n]t -> [(n - w) / s + 1][w]t", ["a.slide", "c.slide", "cge.slide"], "Windows of `w` elements, `s` apart: element `(i, j)` is element `i * s + j`; `s >= 1`, `w <= n + s`.";
-    Pad = "pad", Layout, "{l} -> {r} -> t -> [n]t -> [l + n + r]t", ["a.pad", "c.pad", "cge.pad"], "`l` copies of a value in front and `r` behind.";
-    PadClamp = "padClamp", Layout, "{l} -> {r} -> [n]t -> [l + n + r]t", ["a.padClamp", "c.padClamp", "cge.padClamp"], "The first element repeated `l` times in front and the last one `r` times behind.";
-    Concat = "concat", Layout, "[n]t -> [m]t -> [n + m]t", ["a.concat", "c.concat", "cge.concat"], "One array behind another.";
+    Pad = "pad", Layout, "{l} -> {r} -> t -> [n]t -> [l + n + r]t", ["a.pad", "c.pad", "cge.pad"], "`l` copies of a value before the array, and `r` after it.";
+    PadClamp = "padClamp", Layout, "{l} -> {r} -> [n]t -> [l + n + r]t", ["a.padClamp", "c.padClamp", "cge.padClamp"], "The first element repeated `l` times before the array, and the last one `r` times after it.";
+    Concat = "concat", Layout, "[n]t -> [m]t -> [n + m]t", ["a.concat", "c.concat", "cge.concat"], "One array after another.";
     Take = "take", Layout, "{k} -> [n]t -> [k]t", ["a.take", "c.take", "cge.take"], "The first `k` elements; `k <= n`.";
     Drop = "drop", Layout, "{k} -> [n]t -> [n - k]t", ["a.drop", "c.drop", "cge.drop"], "All but the first `k` elements; `k <= n`.";
     Gather = "gather", Layout, "[m](idx n) -> [n]t -> [m]t", ["a.gather", "c.gather", "cge.gather"], "Element `i` is `xs[is[i]]`.";
-    Scatter = "scatter", Layout, "[n](idx m) -> [m]t -> [n]t -> [m]t", ["a.scatter", "c.scatter", ""], "The second array with element `is[i]` replaced by `xs[i]`, for `i` from 0 up; a later one wins.";
+    Scatter = "scatter", Layout, "[n](idx m) -> [m]t -> [n]t -> [m]t", ["a.scatter", "c.scatter", ""], "The second array with element `is[i]` replaced by `xs[i]`, for `i` from 0 up. If subscripts are equal, the last element is kept.";
     Reorder = "reorder", Layout, "(idx n -> idx n) -> [n]t -> [n]t", ["a.reorder", "c.reorder", "cge.reorder"], "Element `i` is `xs[f i]`.";
     // Index
     Index = "idx", Index, "[n]t -> idx n -> t", ["a.idx", "c.idx", "cge.7"], "The element at an index; written `xs[i]`.";
@@ -152,10 +152,10 @@ primitives! {
     AddIdx = "addidx", Index, "idx n -> idx n -> idx n", ["a.addidx", "c.addidx", "cge.addidx"], "Sum of indices; must stay below `n`.";
     SubIdx = "subidx", Index, "idx n -> idx n -> idx n", ["a.subidx", "c.subidx", "cge.subidx"], "Difference of indices; must not be negative.";
     MulIdx = "mulidx", Index, "idx n -> idx n -> idx n", ["a.mulidx", "c.mulidx", "cge.mulidx"], "Product of indices; must stay below `n`.";
-    DivIdx = "dividx", Index, "idx n -> idx n -> idx n", ["a.dividx", "c.dividx", "cge.dividx"], "Quotient of indices; 0 where the divisor is 0.";
+    DivIdx = "dividx", Index, "idx n -> idx n -> idx n", ["a.dividx", "c.dividx", "cge.dividx"], "Quotient of indices. A divisor of 0 gives 0.";
     ToIdx = "toIdx", Index, "{n} -> i64 -> idx n", ["a.toIdx", "c.toIdx", "cge.toIdx"], "An integer as an index below `n`, clamped to the range `0 ..= n - 1`.";
     // Memory
-    ToMem = "toMem", Memory, "t -> t", ["a.toMem", "c.toMem", ""], "The same value, through a temporary in memory. Without it, what is read several times is computed as often: a stencil of width 3 over a stencil nine times an element.";
+    ToMem = "toMem", Memory, "t -> t", ["a.toMem", "c.toMem", ""], "The same value, stored in a temporary. Without it, a value that is read several times is computed as often: a stencil of width 3 over another one computes nine values for an element.";
     // Vector
     AsVector = "asVector", Vector, "{k} -> [k * m]t -> [m](vec k t)", ["a.asVector", "c.asVector", "cge.asVector"], "Blocks of `k` numbers as vectors.";
     AsScalar = "asScalar", Vector, "[m](vec k t) -> [k * m]t", ["a.asScalar", "c.asScalar", "cge.asScalar"], "Vectors as an array of numbers.";

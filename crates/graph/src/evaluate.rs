@@ -187,7 +187,7 @@ impl Run<'_> {
                 None => Ok(None),
                 Some(datum) => match datum.tensor() {
                     Some(tensor) => Ok(Some(&**tensor)),
-                    None => Err(fault("an input is no tensor")),
+                    None => Err(fault("an input is not a tensor")),
                 },
             })
             .collect::<Result<_, _>>()?;
@@ -226,7 +226,7 @@ impl Run<'_> {
             input(k)?
                 .sequence()
                 .map(<[Datum]>::to_vec)
-                .ok_or_else(|| fault(format!("input {k} is no sequence")))
+                .ok_or_else(|| fault(format!("input {k} is not a sequence")))
         };
         let position = |k: usize, length: usize, default: usize| -> Result<usize, Diagnostic> {
             let Some(Some(datum)) = inputs.get(k) else { return Ok(default) };

@@ -99,7 +99,7 @@ fn at(
     }
     if CHANGED.contains(&first.name) || !fits(node, first) {
         let message = format!(
-            "the model is written for version {version} of the standard operators, and what {} meant before version {} is not known",
+            "the model is written for version {version} of the standard operators, and the meaning of {} before version {} is not known",
             first.name, first.since
         );
         return refuse(message, OLDEST_OPSET.max(first.since));

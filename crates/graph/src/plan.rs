@@ -206,12 +206,12 @@ impl<'a, 's> Planner<'a, 's> {
                 Code("G0402"),
                 format!("the type of `{}` is not known: {ty}", value.name()),
             )
-            .note("code is made for one size: all extents follow from those of the inputs"));
+            .note("C is made for one size: all extents must follow from those of the inputs"));
         };
         if carrier(elem).is_none() {
             return Err(Diagnostic::general(
                 Code("G0402"),
-                format!("`{}` has elements of type {elem}, which programs lack", value.name()),
+                format!("`{}` has elements of type {elem}, which is not supported", value.name()),
             ));
         }
         let port = Port { name: value.name().clone(), elem, dims };
@@ -397,7 +397,7 @@ impl<'a, 's> Planner<'a, 's> {
             None => Some(carried),
         });
         let Some(carried) = carried else {
-            let message = format!("the elements of `{}` are not at hand", value.name());
+            let message = format!("the elements of `{}` are not available", value.name());
             return Err(Diagnostic::general(Code("G0402"), message));
         };
         let elem = tensor.map_or(ElementType::F32, |t| t.elem);

@@ -86,7 +86,7 @@ impl<'a> Found<'a> {
                 self.push(
                     "G0106",
                     format!("`{}` has more than {MOST_DIMENSIONS} dimensions", value.name()),
-                    "NumPy has as many, other programs fewer",
+                    "this is also the limit of NumPy",
                 );
             }
             if let Some(ValueType::Tensor(ty)) = value.ty()
@@ -108,7 +108,7 @@ impl<'a> Found<'a> {
                 self.push(
                     "G0204",
                     format!("{} is of a domain that the model does not import: {name}", label(graph, id)),
-                    "without the version of its operators nobody knows what the model means: add the import",
+                    "the meaning of its operators depends on their version: add the import",
                 );
             }
             let mut names = HashSet::new();
@@ -116,7 +116,7 @@ impl<'a> Found<'a> {
                 self.push(
                     "G0205",
                     format!("{} has two attributes `{}`", label(graph, id), twice.name),
-                    "leave one of them",
+                    "remove one of them",
                 );
             }
             self.attributes(graph, id, node);
@@ -158,7 +158,11 @@ impl<'a> Found<'a> {
             match schema.attribute(name) {
                 Some(known) if known.kind != kind => self.push(
                     "G0213",
-                    format!("{} has `{name}` of kind {kind}; it is of kind {}", label(graph, id), known.kind),
+                    format!(
+                        "{} has `{name}` of kind {kind}, but needs kind {}",
+                        label(graph, id),
+                        known.kind
+                    ),
                     match (known.kind, kind) {
                         ("float", "int") => "write the number with a point, as in `10.0`",
                         ("ints", "int") => "write a list, as in `[2, 2]`",
@@ -197,7 +201,7 @@ impl<'a> Found<'a> {
                 self.push(
                     "G0214",
                     format!("{} has {there} {what}, and `{name}` has {most} at most", label(graph, id)),
-                    "the model was put together wrongly: export it again",
+                    "export the model again, or correct the call",
                 );
             }
         }
@@ -206,7 +210,7 @@ impl<'a> Found<'a> {
             self.push(
                 "G0214",
                 format!("{} lacks the attribute `{}`", label(graph, id), missing.name),
-                "the standard has no default for it: write it down",
+                "add it: the standard has no default for it",
             );
         }
     }
@@ -227,8 +231,8 @@ impl<'a> Found<'a> {
         }
         self.push(
             "G0202",
-            format!("{} comes before {}, whose result it uses", label(graph, id), label(graph, later)),
-            "nodes are listed after those that they use",
+            format!("{} comes before {}, although it uses its result", label(graph, id), label(graph, later)),
+            "list nodes after those whose results they use",
         );
     }
 }

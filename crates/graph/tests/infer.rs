@@ -173,7 +173,9 @@ fn invalid_models_are_told_what_is_wrong() {
     assert_eq!(model("output y"), ["error[G0201]: nothing defines `y`: the graph returns it"]);
     assert_eq!(
         model("input x: f32[1] y = Relu(a) a = Abs(x) output y"),
-        ["error[G0202]: the Relu that makes `y` comes before the Abs that makes `a`, whose result it uses"]
+        [
+            "error[G0202]: the Relu that makes `y` comes before the Abs that makes `a`, although it uses its result"
+        ]
     );
     assert_eq!(model("a = Relu(b) b = Relu(a) output a").len(), 1);
     assert!(model("a = Relu(b) b = Relu(a) output a")[0].contains("depends on its own result"));

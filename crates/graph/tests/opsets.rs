@@ -47,10 +47,10 @@ fn versions_that_are_not_known_are_refused() {
     for (version, node, said) in [
         (29, "Add(x, b)", "the newest known is 28"),
         (99, "NobodyKnows(x)", "the newest known is 28"),
-        (6, "Add(x, b) { axis: 0, broadcast: 1 }", "what Add meant before version 7"),
-        (6, "Dropout(x)", "what Dropout meant before version 7"),
-        (4, "Reshape(x) { shape: [4] }", "what Reshape meant before version 5"),
-        (3, "Concat(x, x)", "what Concat meant before version 4"),
+        (6, "Add(x, b) { axis: 0, broadcast: 1 }", "the meaning of Add before version 7"),
+        (6, "Dropout(x)", "the meaning of Dropout before version 7"),
+        (4, "Reshape(x) { shape: [4] }", "the meaning of Reshape before version 5"),
+        (3, "Concat(x, x)", "the meaning of Concat before version 4"),
         (13, "Gelu(x)", "Gelu came with version 20"),
     ] {
         let refused = check(&model(version, node)).expect_err(node);

@@ -186,7 +186,7 @@ fn string(source: &str, at: &mut usize) -> Result<Token, (String, Span)> {
                 Some((_, c @ ('"' | '\\'))) => text.push(c),
                 _ => {
                     problem = Some((
-                        "strings know the escapes \\n \\t \\r \\0 \\\" \\\\".into(),
+                        "the escapes of strings are \\n \\t \\r \\0 \\\" \\\\".into(),
                         Span::new(here, here + 2),
                     ));
                 }

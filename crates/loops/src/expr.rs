@@ -137,9 +137,9 @@ pub enum BinaryOp {
     FloorDiv,
     /// Remainder of `FloorDiv`; has the divisor's sign. The dividend where the divisor is 0.
     Mod,
-    /// Smaller operand; of floating-point numbers one that is no NaN, and -0 is below +0.
+    /// Smaller operand. A number is chosen over a NaN, and -0 is below +0.
     Min,
-    /// Larger operand; of floating-point numbers one that is no NaN, and +0 is above -0.
+    /// Larger operand. A number is chosen over a NaN, and +0 is above -0.
     Max,
     /// Power, floating point.
     Pow,

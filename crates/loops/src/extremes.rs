@@ -85,6 +85,10 @@ impl Extremes {
                     |e: Expr| if e == Expr::Int(0) || d == 1 { e } else { Expr::binary(op, e, Expr::Int(d)) };
                 (by(a.0), by(a.1))
             }
+            // Quotients by one positive size rise with the dividend.
+            (BinaryOp::Div | BinaryOp::FloorDiv, _) if b.0 == b.1 && self.is_positive(&b.0) => {
+                (Expr::binary(op, a.0, b.0.clone()), Expr::binary(op, a.1, b.0))
+            }
             // No quotient is further from 0 than its dividend.
             (BinaryOp::Div | BinaryOp::FloorDiv, _) => {
                 (min(a.0.clone(), negated(a.1.clone())), max(a.1, negated(a.0)))
@@ -111,6 +115,10 @@ impl Extremes {
             }
         }
         products
+    }
+
+    fn is_positive(&self, e: &Expr) -> bool {
+        self.facts.proves_natural(&sub(e.clone(), Expr::Int(1)))
     }
 
     /// Whether the product is least at the least values and greatest at the greatest.
@@ -212,6 +220,14 @@ mod tests {
         assert_eq!(of("i * m"), bounds("min(0, (n - 1) * m)", "max(0, (n - 1) * m)"));
         assert_eq!(of("i mod 8"), bounds("0", "7"));
         assert_eq!(of("i floordiv 4"), bounds("0", "(n - 1) floordiv 4"));
+    }
+
+    #[test]
+    fn quotients_by_positive_sizes_rise() {
+        let text = "fn f[n, s](c: in i64[n], a: inout i64[n]) where s >= 1 {
+            for i in 0..n floordiv s + 1 { a[i * s] = 0 }
+        }";
+        assert_eq!(bounds(text), Some(("0".to_owned(), "n floordiv s * s".to_owned())));
     }
 
     #[test]

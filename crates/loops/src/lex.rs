@@ -92,7 +92,7 @@ impl<'a> Lexer<'a> {
             let span = Span::new(start, self.position);
             let message = format!("the character `{}` has no meaning here", first.escape_debug());
             return Err(Diagnostic::error(Code("L0103"), message, span, "not part of the language")
-                .help("names other than letters, digits and `_` stand in backquotes"));
+                .help("names with characters other than letters, digits and `_` are written in backquotes"));
         };
         Ok((token, Span::new(start, self.position)))
     }

@@ -43,7 +43,7 @@ impl std::fmt::Display for Undefined {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Undefined::DivisionByZero => "an integer is divided by zero",
-            Undefined::Overflow => "arithmetic on indices or sizes goes beyond 64 bits",
+            Undefined::Overflow => "arithmetic on indices or sizes exceeds 64 bits",
             Undefined::Conversion => {
                 "a floating-point number is converted to an integer type that can't hold it"
             }

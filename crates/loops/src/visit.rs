@@ -361,7 +361,7 @@ pub fn check_depth(function: &Function) -> Result<(), Diagnostic> {
         if depth > MAX_DEPTH {
             let message = format!("function `{}` is nested deeper than {MAX_DEPTH} levels", function.name);
             return Err(Diagnostic::general(Code("L0104"), message)
-                .help("give parts of the expression to local variables, or write long sums as loops"));
+                .help("assign parts of the expression to local variables, or write long sums as loops"));
         }
         match node {
             Node::Expr(e) => stack.extend(e.children().into_iter().map(|e| (Node::Expr(e), depth + 1))),

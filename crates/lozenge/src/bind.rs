@@ -107,7 +107,7 @@ pub fn sizes(function: &Function, given: &Sizes, arrays: &BTreeMap<Name, Given>)
                     .filter_map(|v| Some(format!("{v} = {} comes from {}", known.get(&v)?, origin.get(&v)?)))
                     .collect();
                 let failure =
-                    wrong_shape(param, array, &format!("an extent is {extent} where {wanted} is due"));
+                    wrong_shape(param, array, &format!("an extent is {extent}, but should be {wanted}"));
                 return Err(if because.is_empty() { failure } else { failure.note(because.join(", ")) });
             }
         }
@@ -122,12 +122,13 @@ pub fn sizes(function: &Function, given: &Sizes, arrays: &BTreeMap<Name, Given>)
         };
         let failure = Failure::refused("X0101", message);
         return Err(match open.len() {
-            1 => failure
-                .help(format!("give it with --size {first}=NUMBER, or give an array whose shape tells it")),
+            1 => failure.help(format!(
+                "give it with --size {first}=NUMBER, or give an array whose shape determines it"
+            )),
             _ => {
                 let options: Vec<String> = open.iter().map(|n| format!("--size {n}=NUMBER")).collect();
                 failure.help(format!(
-                    "give them with {}, or give arrays whose shapes tell them",
+                    "give them with {}, or give arrays whose shapes determine them",
                     options.join(" ")
                 ))
             }
@@ -240,10 +241,9 @@ pub fn shape(param: &Param, sizes: &Sizes) -> Result<Vec<usize>, Failure> {
         Some(Err(_)) => {
             Err(Failure::refused("X0102", format!("the extent {dim} of `{}` is negative", param.name)))
         }
-        None => Err(Failure::refused(
-            "X0102",
-            format!("the extent {dim} of `{}` has no value in 64 bits", param.name),
-        )),
+        None => {
+            Err(Failure::refused("X0102", format!("the extent {dim} of `{}` exceeds 64 bits", param.name)))
+        }
     };
     param.dims.iter().map(extent).collect()
 }
@@ -298,7 +298,7 @@ pub fn check_memory(function: &Function, sizes: &Sizes, copies: u128) -> Result<
             amount(available)
         ),
     )
-    .note(format!("{copies} times the arrays are held at once: by the program, and by what compares them"))
+    .note(format!("{copies} copies of the arrays are needed: one for the program, the others for comparing"))
     .help("choose smaller sizes"))
 }
 
@@ -352,7 +352,7 @@ pub fn inputs(
         if let Some(array) = arrays.get(&param.name) {
             check_type(param, array)?;
             if array.tensor.shape != shape {
-                return Err(wrong_shape(param, array, "the sizes ask for another shape"));
+                return Err(wrong_shape(param, array, "the sizes require another shape"));
             }
             check_bound(param, array, range)?;
             return Ok(array.tensor.clone());

@@ -134,7 +134,7 @@ fn run(text: &str) -> Result<Run, String> {
         if let Some(after) = rest.strip_prefix("=>") {
             let (value, after) = Value::read(after)?;
             if !after.trim().is_empty() {
-                return Err(format!("`{}` stands behind the result", after.trim()));
+                return Err(format!("unexpected `{}` after the result", after.trim()));
             }
             run.expected = Some(value);
             return Ok(run);
@@ -142,7 +142,7 @@ fn run(text: &str) -> Result<Run, String> {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || "_'".contains(c))).unwrap_or(rest.len());
         let (name, after) = rest.split_at(end);
         let after = after.trim_start().strip_prefix('=').filter(|_| !name.is_empty());
-        let after = after.ok_or_else(|| format!("`name=value` is due at `{}`", excerpt(rest)))?;
+        let after = after.ok_or_else(|| format!("expected `name=value`, found `{}`", excerpt(rest)))?;
         if run.settings.iter().any(|(n, _)| n == name) {
             return Err(format!("`{name}` is given twice"));
         }
@@ -204,8 +204,8 @@ mod tests {
         for (text, expected) in [
             ("-- test dot n=3 n=4", "given twice"),
             ("-- test dot xs=[1", "not closed"),
-            ("-- test dot n=1 => 2 3", "stands behind the result"),
-            ("-- test dot n=1 3", "is due at `3`"),
+            ("-- test dot n=1 => 2 3", "after the result"),
+            ("-- test dot n=1 3", "expected `name=value`, found `3`"),
             ("-- test dot =>", "a value is missing"),
         ] {
             let errors = read(text).unwrap_err();

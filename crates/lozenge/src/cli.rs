@@ -6,13 +6,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod fuzz;
 mod library;
 mod models;
 mod polyhedral;
 
+pub use fuzz::{Fuzz, FuzzOf};
 pub use library::Library;
 pub use models::{CheckRules, Generate, Memory, Optimize};
-pub use polyhedral::{Deps, Poly, Schedule, ScheduleForm, Show};
+pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
 
 /// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible and checked.
 #[derive(Parser, Debug)]
@@ -84,6 +86,8 @@ pub enum Command {
     Show(Show),
     /// List the passes on loop programs, and the pipelines that are made of them.
     Passes,
+    /// Write a page that shows the stages of a program or model side by side, and what was done with it.
+    Explore(Explore),
     /// Print the completions of this command for a shell.
     Completions(Completions),
     /// Write a manual page for each command.
@@ -304,7 +308,8 @@ Examples:
 For athread, the host and slave files run on emulated cores, every array that comes out is compared with the sequential program, and the
 time is modelled. A C file with a main function runs as a whole, and its sizes are set by -D; else data is random as elsewhere.
 
-Arrays are .npy files with little-endian f4, f8, i4, i8 or b1 elements in C order, or records of two of these for pairs.
+Arrays are .npy files of NumPy: floating-point numbers of 4 and 8 bytes, integers, truth values, records of two of these for pairs;
+rows or columns first, bytes in either order. FILE.npz:MEMBER is a member of an archive, FILE.npz the one with the parameter's name.
 --check compares the compiled program with the evaluator of the language and the interpreter of the loop program: to the
 last bit, or within 1e-4 (f32) and 1e-10 (f64) of the largest magnitude where the program lets a reduction be reordered.")]
 pub struct Run {
@@ -323,7 +328,7 @@ pub struct Run {
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
     /// Array for a parameter; may be given several times. Parameters without one get random data.
-    #[arg(long = "arg", value_name = "NAME=FILE.npy", value_parser = argument)]
+    #[arg(long = "arg", value_name = "NAME=FILE", value_parser = argument)]
     pub arguments: Vec<(String, PathBuf)>,
     /// Write the result to a file.
     #[arg(long, value_name = "FILE.npy")]
@@ -544,49 +549,6 @@ pub struct Fmt {
     /// Change nothing; exit with 3 if a file is not formatted.
     #[arg(long)]
     pub check: bool,
-}
-
-/// `lozenge fuzz`
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  lozenge fuzz --seconds 60
-  lozenge fuzz --seed 17 --seconds 1     the programs of one seed
-  lozenge fuzz --of kernels              C for OpenMP and for emulated cores, against the original
-  lozenge fuzz --of models               damaged ONNX files
-  lozenge fuzz --of texts                schedules, loop programs, strategies, programs and rules")]
-pub struct Fuzz {
-    /// What is made up: programs through every stage, or damaged inputs of a reader.
-    #[arg(long, value_enum, default_value_t)]
-    pub of: FuzzOf,
-    /// How long.
-    #[arg(long, default_value_t = 10)]
-    pub seconds: u64,
-    /// How many programs or inputs, however long that takes.
-    #[arg(long, value_name = "N", conflicts_with = "seconds")]
-    pub count: Option<u64>,
-    /// Seed of the first program.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// kernels: where the program is written on which forms differ.
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-}
-
-/// What `lozenge fuzz` makes up.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum FuzzOf {
-    /// Random programs, on which all stages have to agree.
-    #[default]
-    Programs,
-    /// Random C kernels, rewritten for both targets, which have to write what the original writes.
-    Kernels,
-    /// Damaged ONNX models.
-    Models,
-    /// Damaged substitution rules.
-    Rules,
-    /// Schedules, loop programs, strategies, functional programs and rules, made from their grammars with numbers at their extremes.
-    Texts,
 }
 
 fn size(text: &str) -> Result<(String, i64), String> {

@@ -247,11 +247,9 @@ impl Executable {
             }
             Some(14) => Err(Failure::refused(
                 "G0506",
-                format!(
-                    "an index that `{name}` is given, or computes, is outside of the tensor it is an index of"
-                ),
+                format!("an index that `{name}` is given or computes is outside of its tensor"),
             )
-            .help("give inputs that are indices with --arg NAME=FILE.npy: random ones may be too large")),
+            .help("give the inputs that are indices with --arg NAME=FILE.npy: random ones may be too large")),
             Some(code) => {
                 Err(Failure::environment("X0304", format!("the compiled program ended with status {code}"))
                     .note(said))

@@ -137,5 +137,5 @@ fn inside(error: &std::io::Error) -> String {
 
 fn cannot(path: &Path, why: &str) -> Diagnostic {
     Diagnostic::general(Code("X0001"), format!("can't read {}: {why}", path.display()))
-        .help("data of a model lie in regular files in its own folder; copy them there")
+        .help("the data files of a model must be regular files in its folder; copy them there")
 }

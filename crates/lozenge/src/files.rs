@@ -119,7 +119,7 @@ pub fn spares_sources(path: &Path) -> Result<(), Failure> {
     if !is_source {
         return Ok(());
     }
-    let message = format!("{} is a source of this command: it would be lost", foreign::name(path));
+    let message = format!("{} is a source of this command and would be lost", foreign::name(path));
     Err(Failure::refused("X0010", message).help("name another file, or print to the standard output"))
 }
 
@@ -244,8 +244,10 @@ pub fn find(path: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         if !extensions.contains(&extension) {
             let known: Vec<String> = extensions.iter().map(|e| format!(".{e}")).collect();
-            let message =
-                format!("{}: the extension `{extension}` is not one that is known here", path.display());
+            let message = format!(
+                "{}: this command does not take files with the extension `{extension}`",
+                path.display()
+            );
             return Err(Failure::refused("X0005", message).help(format!("known are {}", known.join(", "))));
         }
         return Ok(vec![path.to_path_buf()]);

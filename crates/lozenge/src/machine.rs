@@ -24,8 +24,9 @@ pub fn caches(given: Option<Caches>) -> Result<Caches, Failure> {
     }
     match std::env::var(VARIABLE) {
         Ok(text) => parse(&text).map_err(|why| {
-            Failure::refused("X0804", format!("{VARIABLE} is `{text}`: {why}"))
-                .help("two sizes, such as `48K,2M`: the first-level data cache and the second-level cache of a core")
+            Failure::refused("X0804", format!("{VARIABLE} is `{text}`: {why}")).help(
+                "give two sizes, such as `48K,2M`: first-level data cache and second-level cache of a core",
+            )
         }),
         Err(_) => Ok(crate::config::current()
             .caches
@@ -44,7 +45,7 @@ pub fn registers() -> Result<Registers, Failure> {
     };
     parse_registers(&text).ok_or_else(|| {
         Failure::refused("X0804", format!("{REGISTERS} is `{text}`"))
-            .help("a number of vector registers and the bytes of one, such as `32x64`")
+            .help("give the number of vector registers and the bytes of one, such as `32x64`")
     })
 }
 

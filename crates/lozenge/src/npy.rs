@@ -1,30 +1,124 @@
-//! NumPy's array files (`.npy`, versions 1 to 3): little-endian `f4 f8 i4 i8 b1` in C order, and pairs as records of two fields.
+//! Arrays in NumPy's format `npy`: numbers and truth values, and pairs as records of two fields; rows or columns first, bytes in either order.
 //!
-//! Not here: big-endian and Fortran-ordered files, records of other numbers of fields, archives (`.npz`). They are refused with the reason.
+//! The header is read by the crate `npyz`. Nothing that it says is trusted: memory is taken for what is there. Not here: files, and
+//! archives of arrays (`npz`).
 
 use loops::{Data, Elem, Scalar, Tensor};
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
+use py_literal::Value;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Nested records deeper than this are refused.
 const MAX_DEPTH: u32 = 16;
+/// More brackets than these are not open at once in a header that is read.
+const MAX_OPEN: u32 = 64;
+/// Longer headers are refused; NumPy itself reads 10,000 bytes.
+const MAX_HEADER: usize = 1 << 16;
 
 /// Reads an array.
 ///
 /// # Errors
 /// What is wrong with the file or not supported, as the end of a sentence that begins with its name.
 pub fn read(bytes: &[u8]) -> Result<Tensor, String> {
-    let header = header(bytes)?;
-    let count = header.shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d));
-    let size = count.and_then(|n| n.checked_mul(header.record.bytes));
-    let (Some(count), Some(size)) = (count, size) else {
-        return Err(format!("has a shape {:?} beyond any memory", header.shape));
+    check_shape(header_text(bytes)?)?;
+    let mut body = bytes;
+    let header = NpyHeader::from_reader(&mut body)
+        .map_err(|error| format!("has a header that is not understood: {error}"))?;
+    let record = record(&header.dtype(), 0)?;
+    let shape: Option<Vec<usize>> = header.shape().iter().map(|d| usize::try_from(*d).ok()).collect();
+    let count = shape.as_ref().and_then(|shape| shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d)));
+    let size = count.and_then(|n| n.checked_mul(record.bytes));
+    let (Some(shape), Some(count), Some(size)) = (shape, count, size) else {
+        return Err(format!("has a shape {:?} beyond any memory", header.shape()));
     };
-    let body = &bytes[header.start..];
     if body.len() != size {
-        return Err(format!("holds {} bytes of data where its header asks for {size}", body.len()));
+        return Err(format!("holds {} bytes of data where its header needs {size}", body.len()));
     }
-    let data = decode(body, &header.record.layout, header.record.bytes, 0, count);
-    Ok(Tensor { shape: header.shape, data })
+    let places = Places::of(&shape, header.order());
+    let data = decode(body, &record.layout, (record.bytes, 0), count, &places);
+    Ok(Tensor { shape, data })
+}
+
+/// The text of the header, which has to lie in the file.
+fn header_text(bytes: &[u8]) -> Result<&[u8], String> {
+    if !bytes.starts_with(MAGIC) || bytes.len() < 10 {
+        return Err("is not an npy file: it does not begin with \\x93NUMPY".into());
+    }
+    let (prefix, length) = match (bytes[6], &bytes[8..]) {
+        (1, [a, b, ..]) => (10, usize::from(u16::from_le_bytes([*a, *b]))),
+        (2 | 3, [a, b, c, d, ..]) => (12, u32::from_le_bytes([*a, *b, *c, *d]) as usize),
+        (1..=3, _) => return Err("ends inside its header".into()),
+        (version, _) => return Err(format!("has version {version} of the format; 1, 2 and 3 are read")),
+    };
+    let text = bytes.get(prefix..length.saturating_add(prefix)).ok_or("ends inside its header")?;
+    if length > MAX_HEADER {
+        return Err(format!("has a header of {length} bytes; at most {MAX_HEADER} are read"));
+    }
+    // Its reader recurses; brackets in names count as well.
+    let mut open = 0u32;
+    for byte in text {
+        match byte {
+            b'[' | b'(' | b'{' => open += 1,
+            b']' | b')' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open > MAX_OPEN {
+            return Err("has a header that is nested too deep".into());
+        }
+    }
+    Ok(text)
+}
+
+/// Whether the extents of a header can be multiplied, which its reader does. What is no header is told by that.
+fn check_shape(text: &[u8]) -> Result<(), String> {
+    let value: Option<Value> = std::str::from_utf8(text).ok().and_then(|text| text.trim_end().parse().ok());
+    let Some(Value::Dict(entries)) = value else { return Ok(()) };
+    let shapes = entries.iter().filter(|(key, _)| key.as_string().is_some_and(|key| key == "shape"));
+    for (_, shape) in shapes {
+        let (Value::Tuple(extents) | Value::List(extents)) = shape else { continue };
+        let extents = extents.iter().filter_map(Value::as_integer).map(ToString::to_string);
+        let extents: Vec<String> = extents.collect();
+        let product = extents.iter().try_fold(1u64, |n, d| n.checked_mul(d.parse::<u64>().ok()?.max(1)));
+        let negative = extents.iter().any(|d| d.starts_with('-'));
+        if product.is_none() && !negative {
+            return Err(format!("has a shape ({}) beyond any memory", extents.join(", ")));
+        }
+    }
+    Ok(())
+}
+
+/// Where the elements of an array lie in a file, in the order of rows first.
+struct Places {
+    /// Extent and distance of each axis, innermost first; none if they lie in this order.
+    axes: Option<Vec<(usize, usize)>>,
+}
+
+impl Places {
+    fn of(shape: &[usize], order: Order) -> Places {
+        let columns_first = order == Order::Fortran && shape.len() > 1;
+        let axes = columns_first.then(|| {
+            let mut distance = 1usize;
+            let axis = |extent: &usize| {
+                let own = distance;
+                distance = distance.saturating_mul(*extent);
+                (*extent, own)
+            };
+            let mut axes: Vec<(usize, usize)> = shape.iter().map(axis).collect();
+            axes.reverse();
+            axes
+        });
+        Places { axes }
+    }
+
+    fn of_element(&self, number: usize) -> usize {
+        let Some(axes) = &self.axes else { return number };
+        let mut rest = number;
+        axes.iter().fold(0, |place, (extent, distance)| {
+            let index = rest % extent;
+            rest /= extent;
+            place + index * distance
+        })
+    }
 }
 
 /// Writes an array (version 1 of the format, or 2 where the header is long).
@@ -59,12 +153,6 @@ pub fn write(tensor: &Tensor) -> Vec<u8> {
     bytes
 }
 
-struct Header {
-    record: Record,
-    shape: Vec<usize>,
-    start: usize,
-}
-
 struct Record {
     layout: Layout,
     bytes: usize,
@@ -72,161 +160,71 @@ struct Record {
 
 /// Where the parts of a record are.
 enum Layout {
-    Scalar(Scalar),
+    /// A number, and whether its first byte is the highest.
+    Scalar(Scalar, bool),
     /// Two records and the offset of each.
     Pair(Box<(Layout, usize, Layout, usize)>),
 }
 
-fn header(bytes: &[u8]) -> Result<Header, String> {
-    if !bytes.starts_with(MAGIC) || bytes.len() < 10 {
-        return Err("is not an npy file: it does not begin with \\x93NUMPY".into());
+fn record(dtype: &DType, depth: u32) -> Result<Record, String> {
+    if depth > MAX_DEPTH {
+        return Err("has records nested too deep".into());
     }
-    let long = match bytes[6] {
-        1 => false,
-        2 | 3 => true,
-        v => return Err(format!("has version {v} of the format; 1, 2 and 3 are read")),
+    let fields = match dtype {
+        DType::Plain(ty) => {
+            let scalar = scalar(ty)?;
+            let layout = Layout::Scalar(scalar, ty.endianness() == Endianness::Big);
+            return Ok(Record { layout, bytes: scalar.bytes() });
+        }
+        DType::Array(..) => {
+            return Err("has a record with an array inside; only pairs of scalars are read".into());
+        }
+        DType::Record(fields) => fields,
     };
-    let prefix = if long { 12 } else { 10 };
-    let length = match (long, bytes.get(8..prefix)) {
-        (false, Some(l)) => usize::from(u16::from_le_bytes([l[0], l[1]])),
-        (true, Some(l)) => u32::from_le_bytes([l[0], l[1], l[2], l[3]]) as usize,
-        (_, None) => return Err("ends inside its header".into()),
-    };
-    let text = bytes.get(prefix..prefix.saturating_add(length)).ok_or("ends inside its header")?;
-    let text = std::str::from_utf8(text).map_err(|_| "has a header that is not text".to_owned())?;
-    let mut reader = Reader { rest: text.trim() };
-    let (mut record, mut fortran, mut shape) = (None, None, None);
-    reader.expect("{")?;
-    while !reader.eat("}") {
-        let key = reader.string()?;
-        reader.expect(":")?;
-        match key {
-            "descr" => record = Some(reader.record(0)?),
-            "fortran_order" => fortran = Some(reader.truth()?),
-            "shape" => shape = Some(reader.shape()?),
-            other => return Err(format!("has an unknown entry '{other}' in its header")),
-        }
-        reader.eat(",");
-    }
-    let record = record.ok_or("has no 'descr' in its header")?;
-    let shape = shape.ok_or("has no 'shape' in its header")?;
-    if fortran.ok_or("has no 'fortran_order' in its header")? && shape.len() > 1 {
-        return Err("is in Fortran order; save it with numpy.ascontiguousarray(a)".into());
-    }
-    Ok(Header { record, shape, start: prefix + length })
-}
-
-/// Reads the header, which is a Python literal.
-struct Reader<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Reader<'a> {
-    fn eat(&mut self, token: &str) -> bool {
-        self.rest = self.rest.trim_start();
-        match self.rest.strip_prefix(token) {
-            Some(rest) => {
-                self.rest = rest;
-                true
+    let mut parts = Vec::new();
+    let mut offset = 0usize;
+    for field in fields {
+        let bytes = match &field.dtype {
+            DType::Plain(padding) if padding.type_char() == TypeChar::RawData => {
+                padding.num_bytes().unwrap_or(usize::MAX)
             }
-            None => false,
-        }
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.eat(token) { Ok(()) } else { Err(format!("has a header without '{token}' where one is due")) }
-    }
-
-    fn string(&mut self) -> Result<&'a str, String> {
-        self.rest = self.rest.trim_start();
-        for quote in ['\'', '"'] {
-            if let Some((text, rest)) = self.rest.strip_prefix(quote).and_then(|rest| rest.split_once(quote))
-            {
-                self.rest = rest;
-                return Ok(text);
-            }
-        }
-        Err("has a header without a string where one is due".into())
-    }
-
-    fn truth(&mut self) -> Result<bool, String> {
-        if self.eat("True") {
-            return Ok(true);
-        }
-        self.expect("False").map(|()| false)
-    }
-
-    fn number(&mut self) -> Result<usize, String> {
-        self.rest = self.rest.trim_start();
-        let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
-        let (digits, rest) = self.rest.split_at(end);
-        self.rest = rest.strip_prefix('L').unwrap_or(rest);
-        digits.parse().map_err(|_| "has a header without a number where one is due".to_owned())
-    }
-
-    fn shape(&mut self) -> Result<Vec<usize>, String> {
-        let mut shape = Vec::new();
-        self.expect("(")?;
-        while !self.eat(")") {
-            shape.push(self.number()?);
-            if !self.eat(",") {
-                self.expect(")")?;
-                break;
-            }
-        }
-        Ok(shape)
-    }
-
-    fn record(&mut self, depth: u32) -> Result<Record, String> {
-        if depth > MAX_DEPTH {
-            return Err("has records nested too deep".into());
-        }
-        if !self.eat("[") {
-            let name = self.string()?;
-            let scalar = Scalar::ALL.into_iter().find(|s| code(*s) == name);
-            let scalar = scalar.ok_or_else(|| {
-                let hint = if name.starts_with('>') { " (big-endian)" } else { "" };
-                format!("has elements of type '{name}'{hint}; '<f4' '<f8' '<i4' '<i8' '|b1' '|i1' '|u1' '<i2' '<u2' '<u4' '<u8' and pairs of them are read")
-            })?;
-            return Ok(Record { layout: Layout::Scalar(scalar), bytes: scalar.bytes() });
-        }
-        let mut parts = Vec::new();
-        let mut offset = 0usize;
-        while !self.eat("]") {
-            self.expect("(")?;
-            self.string()?;
-            self.expect(",")?;
-            let padding = self.padding();
-            if let Some(bytes) = padding {
-                offset = offset.saturating_add(bytes);
-            } else {
-                let record = self.record(depth + 1)?;
+            dtype => {
+                let record = record(dtype, depth + 1)?;
                 parts.push((record.layout, offset));
-                offset = offset.saturating_add(record.bytes);
+                record.bytes
             }
-            if self.eat(",") && !self.rest.trim_start().starts_with(')') {
-                return Err("has a record with an array inside; only pairs of scalars are read".into());
-            }
-            self.expect(")")?;
-            self.eat(",");
-        }
-        let fields = parts.len();
-        let mut parts = parts.into_iter();
-        match (parts.next(), parts.next(), parts.next()) {
-            (Some((a, at)), Some((b, bt)), None) => {
-                Ok(Record { layout: Layout::Pair(Box::new((a, at, b, bt))), bytes: offset })
-            }
-            _ => Err(format!("has records of {fields} fields; a pair has 2")),
-        }
+        };
+        offset = offset.saturating_add(bytes);
     }
+    let fields = parts.len();
+    let mut parts = parts.into_iter();
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some((a, at)), Some((b, bt)), None) => {
+            Ok(Record { layout: Layout::Pair(Box::new((a, at, b, bt))), bytes: offset })
+        }
+        _ => Err(format!("has records of {fields} fields; a pair has 2")),
+    }
+}
 
-    /// The length of a padding field (`'|V4'`), if that is next.
-    fn padding(&mut self) -> Option<usize> {
-        let mut ahead = Reader { rest: self.rest };
-        let bytes = ahead.string().ok()?.strip_prefix("|V")?.parse().ok()?;
-        self.rest = ahead.rest;
-        Some(bytes)
-    }
+fn scalar(ty: &TypeStr) -> Result<Scalar, String> {
+    Ok(match (ty.type_char(), ty.size_field()) {
+        (TypeChar::Float, 4) => Scalar::F32,
+        (TypeChar::Float, 8) => Scalar::F64,
+        (TypeChar::Bool, 1) => Scalar::Bool,
+        (TypeChar::Int, 1) => Scalar::I8,
+        (TypeChar::Int, 2) => Scalar::I16,
+        (TypeChar::Int, 4) => Scalar::I32,
+        (TypeChar::Int, 8) => Scalar::I64,
+        (TypeChar::Uint, 1) => Scalar::U8,
+        (TypeChar::Uint, 2) => Scalar::U16,
+        (TypeChar::Uint, 4) => Scalar::U32,
+        (TypeChar::Uint, 8) => Scalar::U64,
+        _ => {
+            return Err(format!(
+                "has elements of type '{ty}'; floating-point numbers of 4 and 8 bytes, integers of 1 to 8 bytes, truth values and pairs of them are read"
+            ));
+        }
+    })
 }
 
 fn code(scalar: Scalar) -> &'static str {
@@ -259,39 +257,45 @@ fn width(elem: &Elem) -> usize {
     }
 }
 
-/// The column of `layout` at `offset` in records of `stride` bytes.
-fn decode(body: &[u8], layout: &Layout, stride: usize, offset: usize, count: usize) -> Data {
+/// The column of `layout` in records of `stride` bytes, from the byte `offset` of each.
+fn decode(
+    body: &[u8],
+    layout: &Layout,
+    (stride, offset): (usize, usize),
+    count: usize,
+    places: &Places,
+) -> Data {
     macro_rules! column {
-        ($ty:ty, $bytes:literal) => {
+        ($ty:ty, $bytes:literal, $big:expr) => {
             (0..count)
                 .map(|k| {
-                    let at = k * stride + offset;
+                    let at = places.of_element(k) * stride + offset;
                     let mut raw = [0u8; $bytes];
                     raw.copy_from_slice(&body[at..at + $bytes]);
-                    <$ty>::from_le_bytes(raw)
+                    if $big { <$ty>::from_be_bytes(raw) } else { <$ty>::from_le_bytes(raw) }
                 })
                 .collect()
         };
     }
     match layout {
-        Layout::Scalar(Scalar::F32) => Data::F32(column!(f32, 4)),
-        Layout::Scalar(Scalar::F64) => Data::F64(column!(f64, 8)),
-        Layout::Scalar(Scalar::I32) => Data::I32(column!(i32, 4)),
-        Layout::Scalar(Scalar::I64) => Data::I64(column!(i64, 8)),
-        Layout::Scalar(Scalar::I8) => Data::I8(column!(i8, 1)),
-        Layout::Scalar(Scalar::U8) => Data::U8(column!(u8, 1)),
-        Layout::Scalar(Scalar::I16) => Data::I16(column!(i16, 2)),
-        Layout::Scalar(Scalar::U16) => Data::U16(column!(u16, 2)),
-        Layout::Scalar(Scalar::U32) => Data::U32(column!(u32, 4)),
-        Layout::Scalar(Scalar::U64) => Data::U64(column!(u64, 8)),
-        Layout::Scalar(Scalar::Bool) => {
-            let column: Vec<u8> = column!(u8, 1);
+        Layout::Scalar(Scalar::F32, big) => Data::F32(column!(f32, 4, *big)),
+        Layout::Scalar(Scalar::F64, big) => Data::F64(column!(f64, 8, *big)),
+        Layout::Scalar(Scalar::I32, big) => Data::I32(column!(i32, 4, *big)),
+        Layout::Scalar(Scalar::I64, big) => Data::I64(column!(i64, 8, *big)),
+        Layout::Scalar(Scalar::I8, big) => Data::I8(column!(i8, 1, *big)),
+        Layout::Scalar(Scalar::U8, big) => Data::U8(column!(u8, 1, *big)),
+        Layout::Scalar(Scalar::I16, big) => Data::I16(column!(i16, 2, *big)),
+        Layout::Scalar(Scalar::U16, big) => Data::U16(column!(u16, 2, *big)),
+        Layout::Scalar(Scalar::U32, big) => Data::U32(column!(u32, 4, *big)),
+        Layout::Scalar(Scalar::U64, big) => Data::U64(column!(u64, 8, *big)),
+        Layout::Scalar(Scalar::Bool, big) => {
+            let column: Vec<u8> = column!(u8, 1, *big);
             Data::Bool(column.into_iter().map(|b| b != 0).collect())
         }
-        Layout::Pair(parts) => Data::Pair(
-            Box::new(decode(body, &parts.0, stride, offset + parts.1, count)),
-            Box::new(decode(body, &parts.2, stride, offset + parts.3, count)),
-        ),
+        Layout::Pair(parts) => {
+            let part = |layout, at| Box::new(decode(body, layout, (stride, offset + at), count, places));
+            Data::Pair(part(&parts.0, parts.1), part(&parts.2, parts.3))
+        }
     }
 }
 
@@ -359,10 +363,43 @@ mod tests {
     }
 
     #[test]
+    fn bytes_in_either_order_are_read() {
+        let header = "{'descr': [('a', '>i2'), ('b', '<i4')], 'fortran_order': False, 'shape': (1,), }\n";
+        let tensor = read(&file(header, &[1, 2, 3, 0, 0, 0])).unwrap();
+        assert_eq!(tensor.data, Data::Pair(Box::new(Data::I16(vec![258])), Box::new(Data::I32(vec![3]))));
+    }
+
+    #[test]
+    fn columns_first_are_read() {
+        let header = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 2), }\n";
+        let body: Vec<u8> = (0..12).collect();
+        let tensor = read(&file(header, &body)).unwrap();
+        // The element at i, j, k is i + 2 j + 6 k.
+        assert_eq!(tensor.data, Data::U8(vec![0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11]));
+        let empty = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 0), }\n";
+        assert_eq!(read(&file(empty, &[])).unwrap().shape, [2, 0]);
+    }
+
+    #[test]
     fn what_cannot_be_read_is_named() {
         let cases = [
-            (file("{'descr': '>f4', 'fortran_order': False, 'shape': ()}", &[]), "big-endian"),
-            (file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}", &[0; 16]), "Fortran order"),
+            (
+                file("{'descr': '<f2', 'fortran_order': False, 'shape': ()}", &[0; 2]),
+                "elements of type '<f2'",
+            ),
+            (file("{'descr': '|O', 'fortran_order': False, 'shape': ()}", &[0; 8]), "elements of type '|O'"),
+            (file("{'descr': '<f4', 'shape': ()}", &[0; 4]), "header that is not understood"),
+            (
+                file(
+                    "{'descr': [('a', '<f4'), ('b', '<f4', (2,))], 'fortran_order': False, 'shape': ()}",
+                    &[0; 12],
+                ),
+                "a record with an array inside",
+            ),
+            (b"\x93NUMPY\x02\x00\xff\xff\xff\x7f{}".to_vec(), "ends inside its header"),
+            (file(&" ".repeat(65_000), &[]), "header that is not understood"),
+            (file(&"[".repeat(60_000), &[]), "nested too deep"),
+            (b"\x93NUMPY\x09\x00\xff\xff{".to_vec(), "version 9"),
             (
                 file("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", &[0; 7]),
                 "7 bytes of data where its header asks for 8",
@@ -372,6 +409,15 @@ mod tests {
                     "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904)}",
                     &[],
                 ),
+                "beyond any memory",
+            ),
+            (
+                file("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 9223372036854775807, 3)}", &[]),
+                "beyond any memory",
+            ),
+            (file("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", &[]), "not understood"),
+            (
+                file("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999999,)}", &[]),
                 "beyond any memory",
             ),
             (

@@ -303,7 +303,7 @@ impl Compiler {
             let failure =
                 Failure::environment("X0302", format!("`{}` does not compile the C", self.command.display()));
             let failure = if said.is_empty() { failure } else { failure.note(said) };
-            return Err(failure.help("if this compiler is an old or unusual one, set CC to another; else this is a defect of lozenge"));
+            return Err(failure.help("if this compiler is old or unusual, set CC to another one; otherwise this is a defect of lozenge"));
         }
         Ok(finished.time)
     }

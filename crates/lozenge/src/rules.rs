@@ -130,10 +130,10 @@ pub fn refuse_unsound(paths: &[PathBuf], names: &[String]) -> Result<Vec<String>
                         ),
                     )
                     .help(format!(
-                        "`lozenge check-rules {} --rule {}` prints the model",
+                        "`lozenge check-rules {} --rule {}` shows the model",
                         source.path, rule.name
                     ))
-                    .help("`--unchecked` applies it all the same"));
+                    .help("`--unchecked` applies the rule all the same"));
                 }
                 Ok(Verdict::Untested { .. }) => {
                     if let Err(why) = prove(rule) {

@@ -60,9 +60,9 @@ impl Value {
                 items.iter().try_for_each(|item| item.fill(inner, data))
             }
             ([extent, ..], Value::List(items)) => {
-                Err(format!("a list has {} elements where {extent} are due", items.len()))
+                Err(format!("a list has {} elements where {extent} are needed", items.len()))
             }
-            _ => Err(format!("{} stands where a list is due", self.kind())),
+            _ => Err(format!("{} is given where a list is needed", self.kind())),
         }
     }
 
@@ -97,7 +97,7 @@ fn push(value: &Value, data: &mut Data) -> Result<(), String> {
         (Data::U16(v), Value::Number(x)) => v.push(number(x)?),
         (Data::U32(v), Value::Number(x)) => v.push(number(x)?),
         (Data::U64(v), Value::Number(x)) => v.push(number(x)?),
-        _ => return Err(format!("{} stands where {scalar} is due", value.kind())),
+        _ => return Err(format!("{} is given where {scalar} is needed", value.kind())),
     }
     Ok(())
 }

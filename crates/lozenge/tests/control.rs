@@ -229,7 +229,7 @@ fn what_has_no_size_before_it_runs_is_refused() {
     };
     assert_eq!(
         refusal(&round("Neg(a)", "      output i: i64[]")),
-        "how long result 1 is depends on the data"
+        "the length of result 1 depends on the data"
     );
     assert_eq!(
         refusal(&round("Concat(a, a) { axis: 0 }", "")),

@@ -50,6 +50,22 @@ fn c_kernels() {
     passes(&["test", "tests/c/kernels"]);
 }
 
+/// The same through clang, where it is installed with its OpenMP.
+#[test]
+fn c_kernels_by_clang() {
+    if Command::new("clang-16").arg("--version").output().is_err() {
+        return;
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_lozenge"))
+        .args(["test", "tests/c/kernels"])
+        .env("CC", "clang-16")
+        .current_dir(golden::root())
+        .output()
+        .expect("the command runs");
+    let (told, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{told}{errors}");
+}
+
 #[test]
 fn random_programs() {
     let output = Command::new(env!("CARGO_BIN_EXE_lozenge"))

@@ -214,17 +214,13 @@ fn programs() -> Vec<PathBuf> {
     programs
 }
 
-/// The definitions of a file with what can be claimed of them, the best first; those that leave their loops to a strategy by `auto`.
+/// The definitions of a file with what can be claimed of them, the best first.
 fn definitions(path: &Path) -> Vec<(String, Vec<Sides>)> {
     let source = lozenge::files::read_source(path).unwrap();
     let front = Front::open(&source, &Choice::default()).unwrap();
     let sides = |definition: &String| {
         let choice = Choice { definition: Some(definition.clone()), ..Choice::default() };
-        front.claims(&choice).unwrap_or_else(|_| {
-            front
-                .claims(&Choice { strategy: Some("auto".into()), ..choice })
-                .unwrap_or_else(|f| panic!("{f:?}"))
-        })
+        front.claims(&choice).unwrap_or_else(|f| panic!("{f:?}"))
     };
     front.definitions().into_iter().map(|d| (d.clone(), sides(&d))).collect()
 }

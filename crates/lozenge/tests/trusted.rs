@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The folders whose modules are on the page.
-const FOLDERS: [&str; 7] = [
+const FOLDERS: [&str; 8] = [
     "crates/loops/src",
+    "crates/passes/src",
     "crates/polyhedral/src/transform",
     "crates/polyhedral/src/athread",
     "crates/targets/src",

@@ -80,6 +80,14 @@ fn programs_over_all_integer_types_keep_their_results() {
     }
 }
 
+/// A file of the test's own: the preprocessor reads it.
+fn written(name: &str, text: &str) -> PathBuf {
+    let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("tested");
+    std::fs::create_dir_all(&work).expect("a folder for the work");
+    std::fs::write(work.join(name), text).expect("a file in the folder for the work");
+    work.join(name)
+}
+
 /// A region whose subscripts are beyond 64 bits for sizes of 2^48 stays as it is; one that fits there is tested.
 #[test]
 fn where_no_test_makes_subscripts_fit_the_region_stays() {
@@ -89,10 +97,11 @@ fn where_no_test_makes_subscripts_fit_the_region_stays() {
         )
     };
     let text = region("1000000");
-    let (rewritten_text, said) = rewritten(Path::new("beyond.c"), &text);
+    let (rewritten_text, said) = rewritten(&written("beyond.c", &text), &text);
     assert_eq!(rewritten_text, text);
     assert_eq!(said.iter().map(|d| d.code.0).collect::<Vec<_>>(), ["C0504"]);
-    let (rewritten_text, said) = rewritten(Path::new("beyond.c"), &region("1000"));
+    let text = region("1000");
+    let (rewritten_text, said) = rewritten(&written("within.c", &text), &text);
     assert!(rewritten_text.contains("if (!(n >= -(1L << 48) && n <= 1L << 48))"), "{rewritten_text}");
     assert_eq!(said.iter().map(|d| d.code.0).collect::<Vec<_>>(), ["C0501"]);
 }
@@ -101,7 +110,8 @@ fn where_no_test_makes_subscripts_fit_the_region_stays() {
 #[test]
 fn what_is_tested_is_explained() {
     let text = "void f(unsigned p, unsigned q, int x[64])\n{\n#pragma scop\n  for (unsigned i = p - q; i < p; i++)\n    x[i] += 1;\n#pragma endscop\n}\n";
-    let source = Source { path: "explained.c".to_owned(), text: text.to_owned() };
+    let path = written("explained.c", text);
+    let source = Source { path: path.display().to_string(), text: text.to_owned() };
     let front = pipeline::Front::open(&source, &Choice::default()).expect("a file that is taken");
     let told = pipeline::done(&front, &Choice::default()).expect("a region that is scheduled");
     assert!(told.contains("\n  tested: `p - q` is not negative (line 4)\n"), "{told}");

@@ -83,7 +83,7 @@ impl Parts<'_> {
         match optimize(&self.alone(together.clone(), arrays), self.options) {
             Ok(Optimized { function, report, .. }) => {
                 self.notes.extend(report.bands.into_iter().chain(report.notes));
-                self.notes.extend(report.left.map(|why| format!("left as it is: {why}")));
+                self.notes.extend(report.left.map(|why| format!("not optimized: {why}")));
                 // What it declares ends with it.
                 result.push(Stmt::Block { mark: None, body: function.body });
             }

@@ -42,7 +42,7 @@ impl fmt::Display for NoCount {
             NoCount::NotPolynomial(variable) => {
                 write!(
                     f,
-                    "a bound of `{variable}` has a coefficient other than 1, so the count depends on residues"
+                    "a bound of `{variable}` has a coefficient other than 1, so the count depends on remainders of the parameters"
                 )
             }
             NoCount::TooLarge => f.write_str("the count has too many pieces or terms, or too large numbers"),

@@ -192,9 +192,7 @@ fn violation(
     Ok(match parallel {
         None => Diagnostic::general(
             Code("P0401"),
-            format!(
-                "the order of two instances that depend on each other is lost ({kind} dependence on `{array}`): {pair}"
-            ),
+            format!("the schedule breaks a dependence ({kind} dependence on `{array}`): {pair}"),
         ),
         Some(var) => Diagnostic::general(
             Code("P0404"),

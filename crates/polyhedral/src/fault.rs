@@ -37,7 +37,7 @@ pub(crate) fn is_not_affine(diagnostic: &Diagnostic) -> bool {
 
 /// `P0102`: a statement that the model cannot hold.
 pub(crate) fn outside(what: &str, reason: &str) -> Diagnostic {
-    Diagnostic::general(Code("P0102"), format!("{what} cannot be in the model: {reason}"))
+    Diagnostic::general(Code("P0102"), format!("the loop optimizer does not support {what}: {reason}"))
 }
 
 /// `P0103`: one label for two statements.
@@ -90,8 +90,8 @@ pub(crate) fn representation(line: usize, message: impl std::fmt::Display) -> Di
 
 /// `P0602`: a representation of schedules that cannot say what another says.
 pub(crate) fn cannot_say(form: crate::representation::Form, message: impl std::fmt::Display) -> Diagnostic {
-    Diagnostic::general(Code("P0602"), format!("this schedule has no form as {form}: {message}"))
-        .help("`--as tree` and `--as union-map` can say it")
+    Diagnostic::general(Code("P0602"), format!("{form} cannot express this schedule: {message}"))
+        .help("`--as tree` and `--as union-map` can express it")
 }
 
 #[cfg(test)]

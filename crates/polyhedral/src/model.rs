@@ -341,14 +341,14 @@ impl Extraction {
                 Stmt::Local(local) => {
                     if !self.scope.insert(local.name.clone()) {
                         let what = format!("the local array `{}`", local.name);
-                        return Err(fault::outside(&what, "its name hides another array's"));
+                        return Err(fault::outside(&what, "its name hides that of another array"));
                     }
                     self.locals.push(local.clone());
                     let around = place.loops.iter().map(|around| around.number).collect();
                     self.scopes.insert(local.name.clone(), around);
                 }
                 Stmt::Copy(_) | Stmt::Wait(_) => {
-                    let reason = "it moves data of a program that is already mapped to local memory";
+                    let reason = "it belongs to a program that is already mapped to local memory";
                     return Err(fault::outside("a copy or wait", reason));
                 }
             }

@@ -26,7 +26,7 @@ use crate::tree::Tree;
 use freedom::Freedom;
 use realise::{Made, realise};
 
-pub use schedule::{Code, Form, Loops, STEPS, Schedule, read_passes};
+pub use schedule::{Code, Form, Loops, REGISTER_TILING, STEPS, Schedule, read_passes};
 
 /// How tile sizes are chosen.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -408,7 +408,7 @@ impl Translator<'_> {
             "D0101",
             format!("`{name}` has no execution strategy"),
             span,
-            "code generation does not choose between sequential and parallel",
+            "whether it is sequential or parallel must be decided before code is generated",
         );
         let written = match prim {
             Prim::Map => "write `mapPar`, `mapSeq`, `mapVec` or `mapUnroll` instead of `map`",

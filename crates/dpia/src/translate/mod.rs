@@ -148,7 +148,7 @@ impl<'d> Translator<'d> {
                         self.definition.name
                     ),
                 )
-                .note("delayed arrays that are read several times are computed each time")
+                .note("arrays that are not stored are computed again at each read")
                 .help("store an intermediate array with `toMem`"));
             }
             let (rule, after) = match comm.kind() {
@@ -325,7 +325,12 @@ impl<'d> Translator<'d> {
 
     /// What should not happen on a term that the checker of the language accepts.
     fn ill_typed(&self, term: &Term) -> Diagnostic {
-        self.error("D0199", "this term is not well-typed", term.span(), "the translation got stuck here")
+        self.error(
+            "D0199",
+            "this term is not well-typed",
+            term.span(),
+            "the translation has no rule for this",
+        )
     }
 }
 

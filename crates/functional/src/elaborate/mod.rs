@@ -128,7 +128,7 @@ pub(crate) fn definition(
 fn not_alone(def: &TypedDef, span: Span, reason: &str) -> Diagnostic {
     let message = format!("`{}` can't be compiled by itself: {reason}", def.signature.name);
     Diagnostic::error(Code("F0503"), message, span, "here")
-        .help("use it in a definition that gives all its functions, and compile that one")
+        .help("compile a definition that calls this one and passes the functions")
 }
 
 fn type_arguments(
@@ -206,7 +206,7 @@ impl<'c> Unfolder<'c> {
 
     /// An invariant of inference does not hold.
     fn broken(&self, span: Span) -> Diagnostic {
-        let message = "a function stands where inference found data; please report this program";
+        let message = "a function is where type inference found data; please report this program";
         Diagnostic::error(crate::check::MALFORMED, message, span, "here")
     }
 
@@ -221,7 +221,7 @@ impl<'c> Unfolder<'c> {
             };
             let message = format!("unfolding the calls {what} than {limit}");
             return Err(Diagnostic::error(Code("F0505"), message, span, "while unfolding this")
-                .help("give repetition to `mapSeq`, `reduceSeq` or `iterate` instead of nested calls"));
+                .help("use `mapSeq`, `reduceSeq` or `iterate` for repetition instead of nested calls"));
         }
         Ok(())
     }

@@ -54,12 +54,7 @@ impl Infer<'_> {
             return node;
         }
         let message = format!("the type of this has more than {MAX_PARTS} parts");
-        self.error(Diagnostic::error(
-            Code("F0109"),
-            message,
-            span,
-            "pairs of pairs of this size are not taken",
-        ));
+        self.error(Diagnostic::error(Code("F0109"), message, span, "types of this size are not supported"));
         error_node(span)
     }
 

@@ -124,7 +124,7 @@ impl<'e> Infer<'e> {
             let class = param.class.as_ref().and_then(|c| {
                 let class = Class::from_name(&c.name);
                 if class.is_none() {
-                    let message = format!("`{}` is no constraint", c.name);
+                    let message = format!("`{}` is not a constraint", c.name);
                     self.error(
                         Diagnostic::error(Code("F0204"), message, c.span, "unknown constraint")
                             .help("constraints are `num`, `int`, `float` and `cast`"),

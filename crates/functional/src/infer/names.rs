@@ -130,7 +130,7 @@ impl Infer<'_> {
         let put = |size: &Size| size.substitute(&|n| sizes.get(n).cloned());
         for fact in &signature.facts {
             let (left, right) = (put(&fact.left), put(&fact.right));
-            let why = format!("`{name}` demands `{}` of its callers", show_fact(fact));
+            let why = format!("`{name}` requires `{}` of its callers", show_fact(fact));
             if fact.kind == crate::FactKind::Equal {
                 self.solver.demand(right.clone(), left.clone(), span, why.clone());
             }
@@ -172,7 +172,7 @@ impl Infer<'_> {
         }
         let put = |size: &Size| size.substitute(&|n| sizes.get(n).cloned());
         for demand in &scheme.demands {
-            let why = format!("`{name}` demands `{}`", show_fact(demand));
+            let why = format!("`{name}` requires `{}`", show_fact(demand));
             self.solver.demand(put(&demand.left), put(&demand.right), span, why);
         }
         let ty = scheme.ty.rewrite(&mut |s| put(s), &|t| match t {

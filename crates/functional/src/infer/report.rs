@@ -102,7 +102,7 @@ impl Infer<'_> {
         if known && open {
             let (left, right) = (show_size(left), show_size(right));
             diagnostic
-                .help(format!("if callers guarantee it, write `where {left} == {right}` behind the type"))
+                .help(format!("if callers guarantee it, write `where {left} == {right}` after the type"))
         } else {
             diagnostic
         }
@@ -171,7 +171,7 @@ impl Infer<'_> {
         let relation = format!("{} <= {}", show_size(&left), show_size(&right));
         let message = match constant {
             Some(_) => format!("{}, but `{relation}` is false", obligation.why),
-            None => format!("{}, and `{relation}` is not shown", obligation.why),
+            None => format!("{}, but `{relation}` cannot be shown", obligation.why),
         };
         let diagnostic = Diagnostic::error(
             Code("F0404"),
@@ -182,7 +182,7 @@ impl Infer<'_> {
         self.error(match constant {
             Some(_) => diagnostic,
             None => diagnostic
-                .help(format!("if callers guarantee it, write `where {relation}` behind the result's type")),
+                .help(format!("if callers guarantee it, write `where {relation}` after the result's type")),
         });
     }
 }

@@ -45,7 +45,7 @@ pub fn parse(name: &Name, text: &str, offset: usize) -> Result<Named, Diagnostic
     }
     let body = parser.sequence()?;
     if let Some((token, _, _)) = parser.peek() {
-        return Err(parser.error(&format!("`{token}` has no place here"), "expected `;`, `<+` or the end"));
+        return Err(parser.error(&format!("unexpected `{token}`"), "expected `;`, `<+` or the end"));
     }
     let span = Span::new(offset, offset + text.len());
     Ok(Named { name: name.clone(), params, target, reassociate, body, span })
@@ -301,7 +301,7 @@ impl<'t> Parser<'t> {
                     self.at += 1;
                     Size::constant(value)
                 }
-                Err(_) => return Err(self.error(&format!("`{t}` is no size"), "here")),
+                Err(_) => return Err(self.error(&format!("`{t}` is not a size"), "here")),
             },
             _ => Size::param(self.name("a size")?),
         };

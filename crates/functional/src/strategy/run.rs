@@ -319,7 +319,7 @@ impl Runner<'_> {
                     format!("the strategy for `{}` did not end within {what}", self.trace.definition);
                 let mut diagnostic = Diagnostic::general(ENDLESS, message)
                     .note(format!("the last attempt was at {}", told(position)))
-                    .help("`repeat s` and `normalise s` end only if `s` stops to apply: do two rules undo each other?");
+                    .help("`repeat s` and `normalise s` end only if `s` stops applying: do two rules undo each other?");
                 if let Some(step) = self.trace.steps.last() {
                     diagnostic = diagnostic.note(format!(
                         "the last step was {} at {}",
@@ -486,7 +486,8 @@ impl Runner<'_> {
         }
         let reason = match n - left {
             0 => format!("there is no `{pattern}`"),
-            found => format!("there are only {found} of `{pattern}`"),
+            1 => format!("there is only one `{pattern}`"),
+            found => format!("there are only {found} occurrences of `{pattern}`"),
         };
         Err(self.refuse(format!("at {pattern} {n}"), term, position, &reason))
     }

@@ -129,7 +129,7 @@ impl Strategies {
         options: Options,
     ) -> Result<Outcome, Diagnostic> {
         let Some(named) = self.get(name).filter(|named| named.target.is_some()) else {
-            return Err(Diagnostic::general(NOT_APPLICABLE, format!("`{name}` is no schedule")));
+            return Err(Diagnostic::general(NOT_APPLICABLE, format!("`{name}` is not a schedule")));
         };
         let mut outcome = self.apply(name, definition, options)?;
         outcome.definition.name = named.name.clone();

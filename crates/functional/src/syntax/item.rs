@@ -112,7 +112,7 @@ impl Parser<'_> {
                 self.close(")", opened);
                 if matches!(&ty.kind, TypeKind::Name(name, _) if name.name.as_str() == "size") {
                     if !params.is_empty() {
-                        let message = "size arguments come in front of other parameters";
+                        let message = "size parameters come before other parameters";
                         self.report(Diagnostic::error(Code("F0107"), message, ty.span, "too late"));
                     }
                     sizes.extend(names.iter().cloned());
@@ -167,7 +167,7 @@ impl Parser<'_> {
             }
             ExprKind::Error => None,
             _ => {
-                let message = "what stands behind `where` must be a relation between sizes";
+                let message = "after `where` a relation between sizes is needed";
                 self.report(
                     Diagnostic::error(Code("F0108"), message, span, "not a relation")
                         .help("relations are `==`, `<=`, `<`, `>=` and `>`"),

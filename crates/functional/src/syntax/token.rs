@@ -134,7 +134,7 @@ pub fn lex(source: &str) -> Lexed {
                 let span = Span::new(start, at);
                 out.diagnostics.push(Diagnostic::error(
                     Code("F0102"),
-                    "this text has no closing quote",
+                    "this string has no closing quote",
                     span,
                     "it ends with the line",
                 ));

@@ -55,7 +55,7 @@ pub(super) fn cut(
     dims: Vec<usize>,
 ) -> Result<Datum, Diagnostic> {
     let width = width(tensor)?;
-    let bytes = tensor.bytes().ok_or_else(|| fault("elements that are not at hand"))?;
+    let bytes = tensor.bytes().ok_or_else(|| fault("elements that are not available"))?;
     let inner: usize = tensor.dims[axis + 1..].iter().product::<usize>() * width;
     let outer: usize = tensor.dims[..axis].iter().product();
     let length = tensor.dims[axis];
@@ -106,7 +106,7 @@ pub(super) fn stack(
     let mut out = Vec::new();
     for o in 0..if wanted == 0 { 0 } else { outer } {
         for tensor in &tensors {
-            let bytes = tensor.bytes().ok_or_else(|| fault("elements that are not at hand"))?;
+            let bytes = tensor.bytes().ok_or_else(|| fault("elements that are not available"))?;
             let chunk = tensor.dims[axis..].iter().product::<usize>() * width;
             let part = bytes.get(o * chunk..(o + 1) * chunk);
             out.extend_from_slice(part.ok_or_else(|| fault("parts of different extents"))?);

@@ -181,7 +181,7 @@ impl Copying<'_> {
                     self.function.label()
                 ),
             )
-            .help("the model was put together wrongly: export it again")),
+            .help("export the model again, or correct the call")),
         }
     }
 

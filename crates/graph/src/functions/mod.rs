@@ -140,7 +140,7 @@ impl Functions {
             let key = (function.domain.clone(), function.name.clone(), function.overload.clone());
             if known.insert(key, k).is_some() {
                 return Err(refused("G0209", format!("there are two functions `{}`", function.label()))
-                    .help("functions of one name differ by their overload: leave one of them"));
+                    .help("functions with one name must differ in their overload: remove one of them"));
             }
         }
         Ok(Functions { list: list.into_iter().map(Arc::new).collect(), known })
@@ -206,7 +206,7 @@ impl Functions {
                             let by: Vec<String> = by.into_iter().rev().collect();
                             diagnostic = diagnostic.note(format!("by way of {}", by.join(", ")));
                         }
-                        return Err(diagnostic.help("a function is no loop: use the operators Loop or Scan"));
+                        return Err(diagnostic.help("use the operators Loop or Scan for repetition"));
                     }
                     if !done.contains(&k) {
                         let mut calls = Vec::new();
@@ -230,7 +230,7 @@ impl Functions {
 
 fn too_deep() -> Diagnostic {
     refused("G0211", format!("graphs are nested more than {MAX_DEPTH} deep once functions are in place"))
-        .help("functions whose branches and loops call each other make graphs in graphs")
+        .help("functions that call each other in branches and loops nest graphs")
 }
 
 /// What comes in place of a node.
@@ -339,9 +339,7 @@ impl Inliner {
         ] {
             if given > taken {
                 let message = format!("{caller} has {given} {what}, and its function has {taken}");
-                return Err(
-                    refused("G0209", message).help("the model was put together wrongly: export it again")
-                );
+                return Err(refused("G0209", message).help("export the model again, or correct the call"));
             }
         }
         let prefix = prefix(&node, function.name.as_str());
@@ -449,10 +447,7 @@ impl Inliner {
             (_, true) => format!("{MAX_BYTES} bytes"),
             _ => return Ok(()),
         };
-        Err(refused(
-            "G0211",
-            format!("the functions of the model make more than {what} in place of their calls"),
-        )
-        .help("functions that call functions several times multiply: let the model call fewer"))
+        Err(refused("G0211", format!("the functions of the model expand to more than {what}"))
+            .help("functions that call functions several times multiply: let the model call fewer"))
     }
 }

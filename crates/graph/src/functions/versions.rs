@@ -25,9 +25,8 @@ impl Inliner {
                 "the function `{}` does not import {shown}, whose operators it uses",
                 function.label()
             );
-            return Err(refused("G0204", message).help(
-                "without the version of its operators nobody knows what a function means: add the import",
-            ));
+            return Err(refused("G0204", message)
+                .help("the meaning of its operators depends on their version: add the import"));
         };
         let there = self.import(domain, wanted);
         if there == wanted || (domain.is_empty() && same(node, wanted, there)) {

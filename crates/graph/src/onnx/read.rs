@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
                     "G0107",
                     format!("the model has more than {most} nodes, values and attributes"),
                 )
-                .note(format!("as many are read of {} bytes", self.file.len()))
+                .note(format!("this is the limit for a file of {} bytes", self.file.len()))
                 .into());
             }
         }

@@ -57,7 +57,7 @@ fn literal(op: &mut Op, tensor: &Tensor) -> Done {
     const MOST: usize = 1 << 12;
     if elements.len() > MOST {
         return Err(Refusal::inputs(format!(
-            "a constant of {} elements has no program; it is an initializer",
+            "a constant of {} elements must be an initializer",
             elements.len()
         )));
     }
@@ -101,7 +101,7 @@ pub(super) fn constant(op: &mut Op) -> Done {
     if let Some(x) = op.ints("value_ints") {
         return literal(op, &Tensor::from_i64s(vec![x.len()], x));
     }
-    Err(Refusal::types("a constant of texts, or without a value"))
+    Err(Refusal::types("a constant of strings, or without a value"))
 }
 
 pub(super) fn constant_of_shape(op: &mut Op) -> Done {

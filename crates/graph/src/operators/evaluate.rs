@@ -70,7 +70,7 @@ fn run(meaning: &Meaning, call: &Call<'_>, budget: &mut Budget) -> Result<Vec<Te
     for k in &meaning.arguments {
         let tensor = call.inputs.get(*k).and_then(|o| o.as_ref()?.constant);
         let Some(value) = tensor.and_then(decode) else {
-            let message = format!("`{}`: input {k} has no elements at hand", call.op);
+            let message = format!("`{}`: the elements of input {k} are not available", call.op);
             return Err(Diagnostic::general(INPUTS, message));
         };
         args.push(Value::Tensor(value));

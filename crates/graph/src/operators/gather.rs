@@ -229,7 +229,7 @@ pub(super) fn one_hot(op: &mut Op) -> Done {
 fn nonzero(op: &Op, k: usize) -> Result<Vec<usize>, Refusal> {
     let Some(operand) = op.operand(k) else { return Err(Refusal::inputs(format!("input {k} is missing"))) };
     let Some(tensor) = operand.constant else {
-        return Err(Refusal::not_constant("how long the result is depends on the data"));
+        return Err(Refusal::not_constant("the length of the result depends on the data"));
     };
     let numbers =
         super::carrier::numbers(tensor).ok_or_else(|| Refusal::types("elements that are no numbers"))?;

@@ -162,7 +162,7 @@ pub(super) fn unique(op: &mut Op) -> Done {
     let x = op.input(0)?;
     let sorted = op.int("sorted", 1) != 0;
     let Some(tensor) = op.operand(0).and_then(|o| o.constant) else {
-        return Err(Refusal::not_constant("how long the result is depends on the data"));
+        return Err(Refusal::not_constant("the length of the result depends on the data"));
     };
     let numbers =
         super::carrier::numbers(tensor).ok_or_else(|| Refusal::types("elements that are no numbers"))?;
@@ -348,7 +348,7 @@ pub(super) fn non_max_suppression(op: &mut Op) -> Done {
     let (Some(boxes_known), Some(scores_known)) =
         (op.operand(0).and_then(|o| o.constant), op.operand(1).and_then(|o| o.constant))
     else {
-        return Err(Refusal::not_constant("how long the result is depends on the data"));
+        return Err(Refusal::not_constant("the length of the result depends on the data"));
     };
     let (Some(b), Some(s)) = (super::carrier::numbers(boxes_known), super::carrier::numbers(scores_known))
     else {

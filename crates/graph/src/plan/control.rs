@@ -55,15 +55,15 @@ impl<'a> Planner<'a, '_> {
         for (k, (x, y)) in a.outputs().iter().zip(b.outputs()).enumerate() {
             let (x, y) = (a.value(*x), b.value(*y));
             if let Some(other) = [x, y].into_iter().find(|v| v.ty().is_some() && v.tensor_type().is_none()) {
-                return Err(refused(format!("result {k} is no tensor but {}", shown(other)))
-                    .help("sequences and optional values are evaluated, and not translated to C"));
+                return Err(refused(format!("result {k} is not a tensor but {}", shown(other)))
+                    .help("sequences and optional values can be evaluated, but not translated to C"));
             }
             if !alike(x, y) {
                 let message =
                     format!("result {k} is {} in one branch and {} in the other", shown(x), shown(y));
                 return Err(refused(message)
-                    .note("the condition is not known before the model runs, and memory is planned before")
-                    .help("a condition that reads constants and extents only is decided before"));
+                    .note("memory is planned before the model runs, and the condition is not known then")
+                    .help("a condition that depends only on constants and extents is known in advance"));
             }
         }
         Ok(())
@@ -74,9 +74,9 @@ impl<'a> Planner<'a, '_> {
         let count = node.inputs().len().saturating_sub(2);
         self.keeps_states(node, 2, body, 1, count)?;
         if body.outputs().len() > 1 + count && trips(self.graph, node, body).is_none() {
-            return Err(refused(format!("how long result {count} is depends on the data"))
-                .note("it gets a row each round, and how many rounds there are is not known before the model runs")
-                .help("let the number of rounds be a constant or follow from extents, and the condition stay true"));
+            return Err(refused(format!("the length of result {count} depends on the data"))
+                .note("it gets a row in each round, and the number of rounds is not known before the model runs")
+                .help("make the number of rounds a constant or let it follow from extents, and keep the condition true"));
         }
         Ok(())
     }
@@ -89,7 +89,7 @@ impl<'a> Planner<'a, '_> {
         let turned = |name: &str| node.ints(name).is_some_and(|axes| axes.iter().any(|axis| *axis != 0));
         if turned("scan_input_axes") || turned("scan_output_axes") {
             return Err(refused("`Scan` goes along other axes than the first, of tensors of unknown rank")
-                .help("a `Transpose` before or behind it does as well"));
+                .help("use a `Transpose` before or after it"));
         }
         let scanned = usize::try_from(node.int("num_scan_inputs", 1)).unwrap_or(1).min(node.inputs().len());
         self.keeps_states(node, 0, self.subgraph(node, "body")?, 0, node.inputs().len() - scanned)
@@ -116,8 +116,8 @@ impl<'a> Planner<'a, '_> {
                     shown(before),
                     shown(after)
                 ))
-                .note("memory is planned before the model runs, so a state has to keep its extents")
-                .help("a state of the last extents, filled part by part, does"));
+                .note("memory is planned before the model runs, so a state must keep its extents")
+                .help("give the state its final extents, and fill it part by part"));
             }
         }
         Ok(())

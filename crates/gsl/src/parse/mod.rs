@@ -135,7 +135,7 @@ impl Parser<'_> {
                 Ok(name)
             }
             Token::Word(w) if KEYWORDS.contains(&w.as_str()) => {
-                let text = format!("`{w}` is a word of the language and can't be {what}");
+                let text = format!("`{w}` is a reserved word and can't be {what}");
                 self.error("R0102", text, "choose another name")
             }
             _ => self.unexpected(what),
@@ -302,7 +302,7 @@ impl Parser<'_> {
         }
         self.expect("{", "and the body of the rule")?;
         if !self.is_word("match") {
-            return self.unexpected("`match` and the source pattern");
+            return self.unexpected("`match` and the pattern");
         }
         self.advance();
         rule.source = self.lines(Parser::binding);
@@ -427,9 +427,9 @@ impl Parser<'_> {
     }
 
     fn kept(&mut self) -> Read<Vec<Name>> {
-        let mut names = vec![self.name("a vertex to keep")?];
+        let mut names = vec![self.name("a call to keep")?];
         while self.eat_sign(",") {
-            names.push(self.name("a vertex to keep")?);
+            names.push(self.name("a call to keep")?);
         }
         Ok(names)
     }

@@ -138,7 +138,7 @@ impl Parser<'_> {
                     while p.eat_sign("|") {
                         clauses.push(p.deeper(Parser::single)?);
                     }
-                    p.expect("}", "behind the last alternative")?;
+                    p.expect("}", "after the last alternative")?;
                     Ok(clauses)
                 })?;
                 Ok(Pattern::Case(subject, clauses, self.since(start)))
@@ -239,7 +239,7 @@ impl Parser<'_> {
         let place = Place(self.span());
         let name = match self.token() {
             Token::Word(w) if w != "_" => Name { text: w.clone(), place },
-            _ => return self.unexpected("an attribute, or `..` and a vertex"),
+            _ => return self.unexpected("an attribute, or `..` and a call"),
         };
         self.advance();
         self.expect(":", "and the attribute's value")?;

@@ -37,7 +37,7 @@ impl Resolver<'_> {
                 if let (Type::Fixed(a), Type::Fixed(b)) = (&before, &after)
                     && a != b
                 {
-                    found.push(("R0209", v, format!("is {a} in the source and {b} in the target")));
+                    found.push(("R0209", v, format!("is {a} in the pattern and {b} in the replacement")));
                     continue;
                 }
                 let (before, after) = (self.shape_of(&value, 32), self.target_shape(&binding.value, 32));
@@ -49,7 +49,11 @@ impl Resolver<'_> {
                     _ => false,
                 };
                 if differ {
-                    found.push(("R0210", v, "has its dimensions in another order in the target".to_owned()));
+                    found.push((
+                        "R0210",
+                        v,
+                        "has its dimensions in another order in the replacement".to_owned(),
+                    ));
                 }
             }
         }

@@ -31,7 +31,7 @@ pub(crate) fn expand(rule: &Rule) -> Result<Vec<Expanded>, Diagnostic> {
             rule.place.0,
             "in this rule",
         )
-        .help("write rules of their own for some of them"));
+        .help("write separate rules for some of them"));
     };
     let all = source_names(rule);
     let mut out = Vec::new();
@@ -125,7 +125,7 @@ fn decide(p: &Pattern, taken: &BTreeMap<String, usize>) -> Result<Pattern, Diagn
                     subject.name.place.0,
                     "`case` asks which was taken",
                 )
-                .help("name them in the source: `y = p | q`"));
+                .help("name them in the pattern: `y = p | q`"));
             };
             match clauses.get(*choice) {
                 Some(clause) => decide(clause, taken)?,

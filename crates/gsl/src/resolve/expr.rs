@@ -95,8 +95,7 @@ impl Resolver<'_> {
         if matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod) && integer(e, 0) == Some(0) {
             let text = format!("`{}` by a number that is always 0", op.text());
             self.error("R0216", text, e.place.0, "this is 0").notes.push(
-                "an integer that is divided by 0 has no value, so that the rule would never apply where this is asked"
-                    .into(),
+                "an integer divided by 0 has no value, so a condition that needs it never holds".into(),
             );
         }
     }
@@ -145,7 +144,7 @@ impl Resolver<'_> {
         let missing = self.missing.contains(name);
         let error = self.error("R0204", format!("`{name}` is not bound"), at, "unknown here");
         if missing {
-            error.notes.push("it belongs to an alternative, and others are without it".into());
+            error.notes.push("it exists only in one alternative".into());
         } else if let Some(near) = near {
             error.help.push(format!("did you mean `{near}`?"));
         }
@@ -160,12 +159,7 @@ impl Resolver<'_> {
             at = base;
         }
         let ExprKind::Name(name) = &at.kind else {
-            self.error(
-                "R0204",
-                "only vertices and inputs have attributes".into(),
-                e.place.0,
-                "this is a value",
-            );
+            self.error("R0204", "only calls and inputs have attributes".into(), e.place.0, "this is a value");
             return None;
         };
         indices.reverse();
@@ -273,7 +267,7 @@ impl Resolver<'_> {
             let name = self.out.vertices[v].name.clone();
             let text = format!("an attribute of `{name}` is used before `{name}` is matched");
             self.error("R0205", text, base.place.0, "matched later").help.push(format!(
-                "write the condition at `{name}`, or behind `where`, where everything is matched"
+                "write the condition at `{name}`, or after `where`, where everything is matched"
             ));
             return None;
         }

@@ -60,7 +60,7 @@ pub fn compile(file: &RuleFile) -> Result<Vec<Compiled>, Vec<Diagnostic>> {
 pub fn compile_rule(rule: &Rule) -> Result<Compiled, Vec<Diagnostic>> {
     let mut errors = duplicates(rule);
     if rule.source.is_empty() {
-        let text = format!("rule `{}` has no source pattern", rule.name);
+        let text = format!("rule `{}` has no pattern", rule.name);
         errors.push(Diagnostic::error(Code("R0208"), text, rule.place.0, "behind `match` a call is needed"));
     }
     let expanded = match expand::expand(rule) {
@@ -229,7 +229,7 @@ impl<'a> Resolver<'a> {
                 .iter()
                 .any(|v| v.symbol.is_some_and(|s| self.symbol(&index.name.text) == Some(s)));
             if !used {
-                let text = format!("no call of the source has the index `{}`", index.name.text);
+                let text = format!("no call of the pattern has the index `{}`", index.name.text);
                 self.error("R0212", text, index.name.place.0, "declared here")
                     .help
                     .push(format!("name the call of a branch `y[{}]`", index.name.text));
@@ -258,7 +258,7 @@ impl<'a> Resolver<'a> {
             if let (RExpr::Int(least), Some(RExpr::Int(below))) = (&symbol.least, &symbol.below)
                 && below <= least
             {
-                let text = format!("no number of branches is from {least} and below {below}");
+                let text = format!("there is no number from {least} to below {below}");
                 self.error("R0215", text, index.name.place.0, "here");
             }
             self.out.symbols.push(symbol);
@@ -314,9 +314,9 @@ impl<'a> Resolver<'a> {
         let error = self.error("R0201", text, name.place.0, "unknown operator");
         match near {
             Some(near) => error.help.push(format!("did you mean `{near}`?")),
-            None => {
-                error.help.push("operators of other domains are written with it: `com.microsoft.Gelu`".into())
-            }
+            None => error.help.push(
+                "operators of other domains are written with their domain: `com.microsoft.Gelu`".into(),
+            ),
         }
         false
     }

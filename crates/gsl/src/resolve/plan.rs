@@ -56,7 +56,7 @@ impl Resolver<'_> {
                 let (a, b) =
                     (self.out.vertices[anchor].name.clone(), self.out.vertices[rest[0]].name.clone());
                 let (at, other) = (self.places[rest[0]], self.places[anchor]);
-                let text = format!("the source is not connected: `{b}` shares nothing with `{a}`");
+                let text = format!("the pattern is not connected: `{b}` shares nothing with `{a}`");
                 self.error("R0206", text, at, "this call").labels.push(loops::Label {
                     span: other,
                     text: "and this one".into(),
@@ -133,7 +133,7 @@ impl Resolver<'_> {
             let Some((k, stage)) = found else {
                 let name = self.out.vertices[rest[0]].name.clone();
                 let at = self.places[rest[0]];
-                let text = format!("the source is not connected: the branches of `{name}` share nothing");
+                let text = format!("the pattern is not connected: the branches of `{name}` share nothing");
                 self.error("R0206", text, at, "one branch")
                     .help
                     .push("what all branches share is written without the index".into());

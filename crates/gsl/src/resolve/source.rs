@@ -45,7 +45,7 @@ impl<'a> Resolver<'a> {
             }
             self.error(
                 "R0208",
-                "a name of the source must stand for a call".into(),
+                "a name of the pattern must stand for a call".into(),
                 at,
                 "this names no call",
             )
@@ -187,12 +187,12 @@ impl<'a> Resolver<'a> {
             Pattern::Constant { ty: Some(ty), .. } => {
                 self.error(
                     "R0102",
-                    "a constant of the source has no type".into(),
+                    "a constant of the pattern has no type".into(),
                     ty.place.0,
                     "leave it out",
                 )
                 .help
-                .push("ask for the type behind `where`".into());
+                .push("ask for the type after `where`".into());
                 None
             }
             Pattern::Call(call) => {
@@ -221,7 +221,7 @@ impl<'a> Resolver<'a> {
             Pattern::Tuple(_, place) => {
                 self.error(
                     "R0102",
-                    "a tuple of the source stands only behind `=` on the left".into(),
+                    "a tuple of the pattern is possible only before `=`".into(),
                     place.0,
                     "here",
                 )
@@ -232,12 +232,12 @@ impl<'a> Resolver<'a> {
             Pattern::If(.., place) | Pattern::Case(_, _, place) => {
                 self.error(
                     "R0102",
-                    "`if` and `case` belong to the target".into(),
+                    "`if` and `case` are only possible in the replacement".into(),
                     place.0,
-                    "not in the source",
+                    "not in the pattern",
                 )
                 .help
-                .push("in the source, write alternatives: `p | q`".into());
+                .push("in the pattern, write alternatives: `p | q`".into());
                 None
             }
             Pattern::Either(..) => None,
@@ -370,7 +370,7 @@ impl<'a> Resolver<'a> {
                 Some(Meaning::Result(v, ..)) => self.out.vertices[v].keep = true,
                 _ if self.missing.contains(&name.text) => {}
                 Some(Meaning::Input(_)) => {
-                    let text = format!("`{}` is an input and stays anyway", name.text);
+                    let text = format!("`{}` is an input and is kept anyway", name.text);
                     self.error("R0204", text, name.place.0, "only calls are removed");
                 }
                 None => self.unbound(&name.text, name.place.0),

@@ -44,10 +44,10 @@ impl Resolver<'_> {
             let replaces = match self.names.get(text).copied() {
                 Some(Meaning::Result(v, item, _)) => {
                     if self.out.vertices[v].symbol != symbol {
-                        let (has, not) =
+                        let (here, there) =
                             if symbol.is_some() { ("with", "without") } else { ("without", "with") };
                         let what = format!(
-                            "the outputs of `{text}` do not agree in number: {has} an index here, {not} in the source"
+                            "`{text}` is {there} an index in the pattern, and {here} one in the replacement"
                         );
                         self.error("R0208", what, at, "here");
                     } else if self.out.vertices[v].keep {
@@ -111,12 +111,12 @@ impl Resolver<'_> {
             let at = self.places[v];
             self.error(
                 "R0208",
-                format!("the target does not say what replaces `{name}`"),
+                format!("the replacement does not say what replaces `{name}`"),
                 at,
                 "nothing else uses it",
             )
             .help
-            .push(format!("define it behind `replace`: `{name} = …`, or keep it: `keep {name}`"));
+            .push(format!("define it after `replace`: `{name} = …`, or keep it: `keep {name}`"));
         }
         if self.out.outputs.is_empty() && self.errors.is_empty() {
             let text = format!("rule `{}` replaces nothing", self.rule.name);
@@ -159,15 +159,15 @@ impl Resolver<'_> {
                 Some(Target::If(condition, Box::new(self.make(yes)?), Box::new(self.make(no)?)))
             }
             Pattern::Wildcard(place) => {
-                self.error("R0207", "`_` in the target means nothing".into(), place.0, "here")
+                self.error("R0207", "`_` has no meaning in the replacement".into(), place.0, "here")
                     .help
-                    .push("give the input a name in the source".into());
+                    .push("give the input a name in the pattern".into());
                 None
             }
             Pattern::Either(_, place) => {
                 self.error(
                     "R0213",
-                    "alternatives belong to the source".into(),
+                    "alternatives are only possible in the pattern".into(),
                     place.0,
                     "which one is meant?",
                 )
@@ -182,10 +182,10 @@ impl Resolver<'_> {
     /// A name that the target uses and that nothing defines for it.
     fn not_defined(&mut self, name: &str, at: Span) {
         let missing = self.missing.contains(name);
-        let text = format!("the target uses `{name}`, which the source does not define");
+        let text = format!("the replacement uses `{name}`, which the pattern does not define");
         let error = self.error("R0207", text, at, "not an input of the rule");
         if missing {
-            error.notes.push("it belongs to an alternative, and others are without it".into());
+            error.notes.push("it exists only in one alternative".into());
             error.help.push("ask which alternative was taken: `case y { p | q }`".into());
         }
     }
@@ -218,10 +218,10 @@ impl Resolver<'_> {
             Some(Meaning::Input(_)) => self.matched(v).map(Target::Matched),
             Some(Meaning::Result(w, ..)) if self.out.vertices[w].keep => self.matched(v).map(Target::Matched),
             Some(Meaning::Result(..)) => {
-                let text = format!("the target uses `{name}`, which the rewrite removes");
+                let text = format!("the replacement uses `{name}`, which the rewrite removes");
                 self.error("R0207", text, at, "not an input of the rule")
                     .help
-                    .push(format!("`keep {name}` leaves it in the graph; or make it again in the target"));
+                    .push(format!("keep it with `keep {name}`, or compute it again in the replacement"));
                 None
             }
             // A value stands for the constant.
@@ -308,14 +308,14 @@ impl Resolver<'_> {
         if let OpPattern::Variable(k) = op {
             let used = self.out.vertices.iter().any(|v| v.op == OpPattern::Variable(k));
             if !used {
-                let text = format!("no call of the source says what `{}` stands for", call.operator.name);
+                let text = format!("no call of the pattern says what `{}` stands for", call.operator.name);
                 self.error("R0207", text, call.operator.place.0, "an operator variable");
                 return None;
             }
         }
         self.check_inputs(call, &op);
         if call.either {
-            self.error("R0213", "`either` belongs to the source".into(), call.place.0, "here");
+            self.error("R0213", "`either` is only possible in the pattern".into(), call.place.0, "here");
         }
         let mut args = Vec::new();
         let mut whole = true;
@@ -333,7 +333,7 @@ impl Resolver<'_> {
                     AttributeItem::Is(name, _) => name.place.0,
                     AttributeItem::Like(v) => v.name.place.0,
                 };
-                let text = "this attribute depends on an alternative that may not be there".to_owned();
+                let text = "this attribute exists only in one alternative".to_owned();
                 self.error("R0207", text, at, "here").help.push("write `case y { p | q }`".into());
                 continue;
             }

@@ -122,8 +122,7 @@ impl<'a> Walker<'a, '_> {
                 ));
             }
             Safety::Unknown(what) => {
-                let message =
-                    format!("it is not shown that the iterations of `{}` are independent", l.header());
+                let message = format!("the iterations of `{}` may not be independent", l.header());
                 let mut d = Diagnostic::general(NOT_SHOWN, message).note(what.clone());
                 d.severity = Severity::Warning;
                 self.report.diagnostics.push(d.note(format!("in `{}`", stmt.headline())));

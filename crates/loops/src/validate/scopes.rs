@@ -195,9 +195,9 @@ impl Checker<'_> {
         self.has_type(&l.upper, Scalar::I64, "the upper bound")?;
         self.moving_bounds(l)?;
         if !l.reductions.is_empty() && !matches!(l.kind, LoopKind::Parallel | LoopKind::Vector) {
-            let message = format!("the loop `{}` has accumulators, but runs in order", l.var);
+            let message = format!("the loop `{}` has a `reduce` clause, but runs in order", l.var);
             return Err(Diagnostic::general(REDUCTION, message)
-                .help("drop the `reduce` clause, or use `par` or `vec`"));
+                .help("remove the `reduce` clause, or use `par` or `vec`"));
         }
         let mut seen = BTreeSet::new();
         for (op, name) in &l.reductions {

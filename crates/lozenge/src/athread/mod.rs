@@ -255,7 +255,7 @@ fn tool(command: &mut Command, limit: Duration, complaint: &str) -> Result<Vec<u
 /// What a program says that has broken a rule.
 pub(crate) fn broken_rule(said: &str) -> Failure {
     let said = said.lines().find_map(|l| l.strip_prefix("athread: ")).unwrap_or("no message");
-    Failure::check("X0404", format!("the program breaks a rule of the interface: {said}")).help(
+    Failure::check("X0404", format!("the program breaks a rule of the Athread interface: {said}")).help(
         "runtime/athread/README.md lists the rules; generated code that breaks one is a defect of lozenge",
     )
 }

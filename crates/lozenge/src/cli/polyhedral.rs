@@ -112,3 +112,37 @@ pub struct Show {
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }
+
+/// `lozenge explore`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge explore kernel.c -o kernel.html                  source, schedule, loops and C side by side
+  lozenge explore blas.loz --def dot -o dot.html
+  lozenge explore model.onnx -o model.html
+  lozenge explore kernel.c -DN=1000 --measure -o kernel.html
+
+The page is one HTML file below 1 MB that loads nothing else. It shows the stages with the lines that belong together, dependences and
+tiles as pictures, what was done and why not more, and with --measure the times. What a stage refuses stands in its place.")]
+pub struct Explore {
+    /// The program or model.
+    pub file: PathBuf,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub choice: Choice,
+    /// Run it and show the times: C programs with a main function, definitions at sizes, models on random inputs.
+    #[arg(long)]
+    pub measure: bool,
+    /// Value of a size for --measure, and of a named extent of a model's inputs; may be given several times.
+    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
+    pub sizes: Vec<(String, i64)>,
+    /// With --measure: runs of each program.
+    #[arg(long, value_name = "R", default_value_t = 5, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub reps: u32,
+    /// With --measure: number of OpenMP threads [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Option<u32>,
+    /// Write to a file (whole or not at all) instead of the standard output.
+    #[arg(short, long, value_name = "OUT.html")]
+    pub output: Option<PathBuf>,
+}

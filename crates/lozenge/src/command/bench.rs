@@ -86,7 +86,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     told.extend(of_kernels);
     if told.is_empty() && kernels.is_empty() {
         return Err(nothing_to_measure(arguments)
-            .help("a program has them in comments such as `-- bench dot n=1000000`; of C, files with regions are measured"));
+            .help("write them as comments such as `-- bench dot n=1000000`; C files with regions are measured as they are"));
     }
     if as_json {
         report::print_json(json!({ "ok": failed.is_none(), "benchmarks": told }));

@@ -157,7 +157,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
 fn nothing(arguments: &Bench) -> Failure {
     let names: Vec<&str> = SIZES.iter().map(|(name, _)| *name).collect();
     super::bench::nothing_to_measure(arguments)
-        .help(format!("sizes are known of the kernels {}, in files with these names", names.join(", ")))
+        .help(format!("sizes are known only for the kernels {}, in files with these names", names.join(", ")))
 }
 
 /// Numbers of cores and kinds of mapping.

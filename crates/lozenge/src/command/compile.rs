@@ -55,14 +55,14 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
 
 /// Sizes, where what comes out is for all of them.
 pub(super) fn sizes_of_models() -> Failure {
-    let message = "`--size` is for models and for the target athread: C of a program is for all sizes";
+    let message = "`--size` is only for models and the target athread: the C of a program is for all sizes";
     Failure::refused("X0102", message)
         .help("`lozenge run` takes sizes, and `-D NAME=NUMBER` sets a macro of a C file")
 }
 
 /// Options that ask for cores, without the target that has them.
 pub(super) fn only_athread() -> Failure {
-    let message = "`--chip`, `--parallel` and the number of cores that `compile --threads` takes say nothing to the target openmp";
+    let message = "`--chip`, `--parallel` and `compile --threads` have no effect for the target openmp";
     Failure::usage("X0009", message)
-        .help("add `--target athread`; how many threads C with OpenMP has is said when it runs")
+        .help("add `--target athread`; the number of OpenMP threads is set when the program runs")
 }

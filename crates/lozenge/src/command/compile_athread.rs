@@ -44,7 +44,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
             return write(arguments, stem, &files, as_json);
         }
         Some(_) => {
-            return Err(Failure::refused("X0007", "this stage is not on the way to the target athread")
+            return Err(Failure::refused("X0007", "the target athread does not have this stage")
                 .help("the stages are schedule, loops and c"));
         }
     };

@@ -69,6 +69,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     };
     let files = names.all(!made.block.is_empty());
     files.iter().try_for_each(|path| free(path))?;
+    names.spares_others()?;
     let compiler = Compiler::find()?;
     let own: Vec<(&str, &str)> = made.files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let library_name = file_name(&names.library);
@@ -122,6 +123,31 @@ impl Names {
         all.extend(self.pkg_config.clone());
         all.extend(with_block.then(|| self.block.clone()));
         all
+    }
+}
+
+impl Names {
+    /// A header, or another text, that somebody wrote is not replaced: it may have the name of the C file that it belongs to.
+    ///
+    /// # Errors
+    /// `X0010` for a file that was not made by this command.
+    fn spares_others(&self) -> Result<(), Failure> {
+        let marks =
+            [(Some(&self.header), "#ifndef LOZENGE_"), (Some(&self.manifest), "\"generator\": \"lozenge ")];
+        for (path, mark) in marks.into_iter().chain([(self.pkg_config.as_ref(), ", made by lozenge ")]) {
+            let Some(path) = path else { continue };
+            let others =
+                std::fs::read(path).is_ok_and(|bytes| !String::from_utf8_lossy(&bytes).contains(mark));
+            if others {
+                let message = format!(
+                    "{} is there and was not made by this command: it would be lost",
+                    foreign::name(path)
+                );
+                return Err(Failure::refused("X0010", message)
+                    .help("give the library another name, such as one that begins with `lib`"));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -29,9 +29,9 @@ pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     if pipeline::graph::is_model(what) {
-        let message = format!("{} is a model: there is no derivation of it as a whole", what.display());
+        let message = format!("{} is a model, which has no derivation as a whole", what.display());
         return Err(Failure::refused("X0007", message)
-            .help("`lozenge show MODEL --svg` draws it, `lozenge optimize MODEL` says which rules apply, `lozenge compile MODEL` shows the C of each call"));
+            .help("`lozenge show MODEL --svg` draws it, `lozenge optimize MODEL` shows which rules apply, `lozenge compile MODEL` prints its C"));
     }
     let source = read_source(what)?;
     let functional = what.extension().is_some_and(|extension| extension == "loz");

@@ -38,7 +38,7 @@ pub fn run(arguments: &Generate, as_json: bool) -> Result<(), Failure> {
     if arguments.nodes.is_some() && !is_synthetic(name) {
         return Err(Failure::usage(
             "X0009",
-            format!("`--nodes` says nothing to {name}, whose nodes are given"),
+            format!("`--nodes` has no effect on {name}, whose nodes are fixed"),
         )
         .help("`--small` makes it narrow and shallow"));
     }

@@ -3,13 +3,14 @@
 mod about;
 mod bench;
 mod bench_athread;
-mod bench_c;
+pub(crate) mod bench_c;
 mod check_rules;
 mod compile;
 mod compile_athread;
 mod compile_library;
 mod costs;
 mod explain;
+mod explore;
 mod fmt;
 mod fuzz;
 mod fuzz_inputs;
@@ -17,7 +18,7 @@ pub mod fuzz_kernels;
 mod fuzz_texts;
 mod generate;
 mod line;
-mod model;
+pub(crate) mod model;
 pub mod optimize;
 mod passed_over;
 pub mod passes;
@@ -105,6 +106,7 @@ fn dash_is_standard_output(command: &mut Command) -> Result<(), Failure> {
     let (output, prints) = match command {
         Command::Compile(arguments) => (&mut arguments.output, true),
         Command::Show(arguments) => (&mut arguments.output, true),
+        Command::Explore(arguments) => (&mut arguments.output, true),
         Command::Generate(arguments) => (&mut arguments.output, true),
         Command::Prove(arguments) => (&mut arguments.output, arguments.emit.is_some()),
         Command::Fuzz(arguments) => (&mut arguments.output, false),
@@ -161,6 +163,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             model::show_graph(arguments, cli.json)
         }
         Command::Show(arguments) => show::run(arguments, cli.json),
+        Command::Explore(arguments) => explore::run(arguments, cli.json),
         Command::Schedule(arguments) => schedule::run(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
@@ -173,8 +176,9 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             passes::run(cli.json);
             Ok(())
         }
-        Command::Lsp => language_server::serve_standard_streams()
-            .map_err(|stopped| Failure::environment("X0011", format!("the editor is gone: {stopped}"))),
+        Command::Lsp => language_server::serve_standard_streams().map_err(|stopped| {
+            Failure::environment("X0011", format!("the connection to the editor ended: {stopped}"))
+        }),
     }
 }
 
@@ -215,7 +219,7 @@ fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> 
         }
         let what = told_panic(&*panic);
         let failure = Failure::refused("X0601", format!("the compiler failed: {what}"));
-        Err(failure.help("with RUST_BACKTRACE=1 the command shows the way to the place in the compiler"))
+        Err(failure.help("with RUST_BACKTRACE=1 the command shows where in the compiler it failed"))
     })
 }
 

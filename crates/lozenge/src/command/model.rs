@@ -15,14 +15,14 @@ use crate::bind;
 use crate::cli::{Compile, Run, Show, Stage};
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
-use crate::files::{keep, read_bytes, spares_sources, write_whole};
+use crate::files::{keep, spares_sources, write_whole};
 use crate::machine;
-use crate::npy;
 use crate::pipeline::graph::{self as pipeline, CompiledModel};
 use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::statistics::Summary;
 use crate::value::show;
+use crate::{npy, npz};
 
 /// Relative difference that rounding in another order explains, of results of whole models in single precision.
 const CLOSE: f64 = 1e-4;
@@ -66,7 +66,7 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
             compiled.source
         }
         Some(_) => {
-            return Err(Failure::refused("X0007", "a model does not have this stage: its operators do")
+            return Err(Failure::refused("X0007", "a model does not have this stage, only its operators do")
                 .help("stages of models are functional, loops, c and header"));
         }
     };
@@ -144,6 +144,29 @@ pub fn show_graph(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     }
     report::give(&text, arguments.output.as_deref(), as_json);
     Ok(())
+}
+
+/// The times of so many runs of a model on random inputs.
+///
+/// # Errors
+/// What the stages refuse, a missing C compiler, a program that fails.
+pub fn times(
+    path: &Path,
+    sizes: &[(String, i64)],
+    threads: Option<u32>,
+    repetitions: u32,
+) -> Result<Vec<Duration>, Failure> {
+    let model = pipeline::prepare(path, &bind::by_name(sizes)?)?;
+    let compiled = pipeline::compile(&model, machine::registers()?)?;
+    let inputs = inputs(&compiled, BTreeMap::new(), 1)?;
+    let executable = build(&compiled, Optimise::Fast)?;
+    let schedule = Schedule {
+        threads: Some(threads.unwrap_or(1)),
+        repetitions,
+        warm_up: 1,
+        limit: Duration::from_secs(600),
+    };
+    Ok(executable.run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)?.times)
 }
 
 /// `lozenge run model.onnx`.
@@ -236,9 +259,7 @@ fn sizes_json(sizes: &BTreeMap<Name, i64>) -> BTreeMap<&str, i64> {
 fn read_arrays(files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, loops::Tensor>, Failure> {
     let mut arrays = BTreeMap::new();
     for (name, path) in files {
-        let bytes = read_bytes(path, u64::try_from(bind::available_memory() / 3).unwrap_or(u64::MAX - 1))?;
-        let tensor = npy::read(&bytes)
-            .map_err(|why| Failure::refused("X0201", format!("{} {why}", path.display())))?;
+        let tensor = npz::load(name, path)?;
         if arrays.insert(Name::new(name), tensor).is_some() {
             return Err(Failure::usage("X0204", format!("the input `{name}` is given twice")));
         }
@@ -313,7 +334,7 @@ fn inputs(
                 let narrow = port.elem.scalar().is_none();
                 if narrow && !kept().is_some_and(|kept| difference(&kept, &tensor) == Some(0.0)) {
                     let message =
-                        format!("the array for `{}` has elements that {} lacks", port.name, port.elem);
+                        format!("the array for `{}` has elements that do not fit {}", port.name, port.elem);
                     return Err(Failure::refused("X0203", message));
                 }
                 tensor

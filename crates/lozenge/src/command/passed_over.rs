@@ -38,7 +38,7 @@ pub(super) fn by_models(
 ) -> Result<(), Failure> {
     if target == Target::Athread {
         return Err(Failure::refused("X0007", "a model is not translated for the target athread")
-            .help("its C with OpenMP is what comes out without `--target`"));
+            .help("leave `--target` out to get C with OpenMP"));
     }
     let of_cores = [
         ("--chip", cores.chip != Chip::default()),
@@ -48,8 +48,8 @@ pub(super) fn by_models(
     let of_cores = of_cores.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
     match of_cores.chain(given(choice)).next() {
         None => Ok(()),
-        Some(option) => Err(Failure::usage("X0009", format!("`{option}` says nothing to a model"))
-            .help("its operators are programs with strategies of their own; what a model takes are sizes, and for a run arrays and threads")),
+        Some(option) => Err(Failure::usage("X0009", format!("`{option}` has no effect on a model"))
+            .help("remove it; models take sizes, and to run them arrays and threads")),
     }
 }
 
@@ -66,6 +66,7 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
         Command::Deps(of) => (Some(&of.file), &of.choice),
         Command::Schedule(of) => (Some(&of.file), &of.choice),
         Command::Show(of) => (Some(&of.file), &of.choice),
+        Command::Explore(of) => (Some(&of.file), &of.choice),
         _ => return Ok(()),
     };
     let extension = path.and_then(|path| path.extension()).and_then(|e| e.to_str());
@@ -86,7 +87,7 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
     match given(choice).into_iter().find(|option| nothing.contains(option)).or(memory) {
         None => Ok(()),
         Some(option) => {
-            Err(Failure::usage("X0009", format!("`{option}` says nothing to {kind}")).help("leave it out"))
+            Err(Failure::usage("X0009", format!("`{option}` has no effect on {kind}")).help("remove it"))
         }
     }
 }
@@ -100,7 +101,7 @@ pub(super) fn without_schedule(path: &Path, choice: &Choice) -> Result<(), Failu
         path.extension().is_some_and(|e| e == "c") || choice.schedule.as_deref().is_some_and(|s| s != "none");
     match given(choice).into_iter().find(|option| ["--tile", "--caches"].contains(option)) {
         Some(option) if !scheduled => {
-            Err(Failure::usage("X0009", format!("`{option}` says nothing where loops stay as they are"))
+            Err(Failure::usage("X0009", format!("`{option}` has no effect where loops are not scheduled"))
                 .help("add `--schedule auto`"))
         }
         _ => Ok(()),

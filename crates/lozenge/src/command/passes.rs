@@ -41,7 +41,11 @@ pub fn text() -> String {
 /// The page `docs/passes.md`.
 pub fn page() -> String {
     let item = |Step { name, literature, about }: Step| {
-        format!("- `{name}`: {about}.\n  In the literature: {literature}.\n")
+        format!(
+            "{}\n{}\n",
+            wrapped(&format!("- `{name}`: {about}.")),
+            wrapped(&format!("  In the literature: {literature}."))
+        )
     };
     let all: String = passes::ALL.iter().map(|pass| item(pass.step)).collect();
     let scheduling: String = polyhedral::optimize::STEPS.into_iter().map(item).collect();
@@ -56,6 +60,22 @@ pub fn page() -> String {
     format!(
         "{PAGE}\n## Passes\n\n{all}\n## Scheduling\n\n{SCHEDULING}\n{scheduling}\n## Pipelines\n\n{pipelines}"
     )
+}
+
+/// A line of a list, in lines of at most 100 columns.
+fn wrapped(line: &str) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in line.split_inclusive(' ') {
+        if column + word.trim_end().chars().count() > 100 {
+            text.truncate(text.trim_end().len());
+            text.push_str("\n  ");
+            column = 2;
+        }
+        text.push_str(word);
+        column += word.chars().count();
+    }
+    text
 }
 
 const PAGE: &str = "# Passes

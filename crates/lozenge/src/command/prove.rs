@@ -106,15 +106,10 @@ fn claims_of(source: &Source, choice: &Choice) -> Result<Vec<Claim>, Failure> {
     let names = front.wanted(choice)?;
     let claim = |definition: String| {
         let began = Instant::now();
-        let mut choice = Choice { definition: Some(definition.clone()), ..choice.clone() };
-        let mut sides = front.claims(&choice);
-        // `D0101`: no strategy has chosen the loops.
-        if choice.strategy.is_none()
-            && sides.as_ref().is_err_and(|f| f.diagnostics.iter().any(|d| d.code.0 == "D0101"))
-        {
-            choice.strategy = Some("auto".into());
-            sides = front.claims(&choice);
-        }
+        let choice = Choice { definition: Some(definition.clone()), ..choice.clone() };
+        let sides = front.claims(&choice);
+        let undecided = sides.as_ref().is_ok_and(|sides| sides.iter().any(|one| one.undecided));
+        let strategy = choice.strategy.or(undecided.then(|| crate::pipeline::AUTOMATIC.to_owned()));
         let candidates = match sides {
             Ok(sides) => sides
                 .into_iter()
@@ -123,7 +118,7 @@ fn claims_of(source: &Source, choice: &Choice) -> Result<Vec<Claim>, Failure> {
             Err(failure) => vec![Candidate { certificate: Err(failure), after: Vec::new() }],
         };
         let made = began.elapsed().as_secs_f64();
-        Claim { path: source.path.clone(), definition, strategy: choice.strategy, candidates, made }
+        Claim { path: source.path.clone(), definition, strategy, candidates, made }
     };
     Ok(names.into_iter().map(claim).collect())
 }

@@ -87,9 +87,8 @@ fn time(folder: &Path, model: &str, size: usize, repetitions: u32) -> Result<(us
         .ok_or_else(|| Failure::refused("X0006", format!("there is no model `{model}`")))?;
     let (input, output) = (folder.join("in.onnx"), folder.join("out.onnx"));
     write_whole(&input, &graph::onnx::write(&built))?;
-    let program = std::env::current_exe().map_err(|e| {
-        Failure::environment("X0906", format!("this program does not know its own file: {e}"))
-    })?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::environment("X0906", format!("the path of this program is not known: {e}")))?;
     let mut least = f64::INFINITY;
     for _ in 0..repetitions {
         let clock = Instant::now();

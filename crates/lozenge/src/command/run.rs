@@ -12,13 +12,13 @@ use crate::check;
 use crate::cli::{Cores, Run};
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::{Failure, Source};
-use crate::files::{read_bytes, read_source, write_whole};
-use crate::npy;
+use crate::files::{read_source, write_whole};
 use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::statistics::Summary;
 use crate::value::{Closeness, show};
+use crate::{npy, npz};
 
 /// Runs the command.
 ///
@@ -154,9 +154,7 @@ pub(super) fn read_arrays(
             return Err(Failure::refused("X0204", format!("`{}` has no parameter `{name}`", function.name))
                 .help(bind::list("its parameters are", &names)));
         };
-        let bytes = read_bytes(path, u64::try_from(bind::available_memory() / 3).unwrap_or(u64::MAX - 1))?;
-        let tensor = npy::read(&bytes)
-            .map_err(|why| Failure::refused("X0201", format!("{} {why}", path.display())))?;
+        let tensor = npz::load(name, path)?;
         let given = Given { origin: path.display().to_string(), tensor };
         bind::check_type(param, &given)?;
         if arrays.insert(param.name.clone(), given).is_some() {

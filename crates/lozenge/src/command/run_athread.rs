@@ -122,7 +122,8 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
         return Ok(None);
     }
     if !arguments.arguments.is_empty() || arguments.out.is_some() {
-        let message = "`--arg` and `--out` say nothing to a program with a main function, which reads and writes its own arrays";
+        let message =
+            "`--arg` and `--out` have no effect on a program with a main function, which has its own arrays";
         return Err(
             Failure::usage("X0009", message).help("leave them out, or give a file with the function alone")
         );
@@ -159,12 +160,13 @@ fn agreement(name: &str, ours: &Tensor, expected: &Tensor, closeness: Closeness)
 }
 
 /// Of a program whose two forms cannot be compared.
-pub(super) const NOTHING: &str = "the program writes nothing that could be compared";
+pub(super) const NOTHING: &str = "the program prints nothing that could be compared";
 /// The way out.
-pub(super) const WRITE: &str = "write the results to the file that the first argument names, or print them";
+pub(super) const WRITE: &str =
+    "let it print its results, or write them to the file that its first argument names";
 
 /// Roundings are told from errors only where it is known what the bytes are.
-pub(super) const ROUNDINGS: &str = "sums are made in another order, and results are compared up to roundings only in a file of arrays: a line `name type count`, the bytes behind each";
+pub(super) const ROUNDINGS: &str = "sums are computed in another order, and only arrays in a file are compared up to rounding: a line `name type count`, followed by the bytes";
 
 /// Compares what two forms of a program have written; a line for each array.
 ///
@@ -214,7 +216,9 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
     let mut all = athread::map(front, &choice, &request)?;
     let files = athread::function_files(front, &choice, &request, &mut all, stem(&arguments.file))?;
     let [one] = all.as_slice() else {
-        return Err(Failure::refused("X0006", "one definition runs at a time").help("name it with --def"));
+        return Err(
+            Failure::refused("X0006", "only one definition can be run at a time").help("name it with --def")
+        );
     };
     let inputs = bind::inputs(function, &sizes, &arrays, &std::collections::BTreeMap::new(), arguments.seed)?;
 

@@ -107,7 +107,7 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         let filter = arguments.filter.as_ref().map_or(String::new(), |f| format!(" for the filter `{f}`"));
         let message = format!("no test cases in {}{filter}", paths.join(", "));
         return Err(Failure::refused("X0907", message).help(
-            "a program has them in comments such as `-- test dot xs=[1, 2] ys=[3, 4] => 11`; C files are tested as they are",
+            "write them as comments such as `-- test dot xs=[1, 2] ys=[3, 4] => 11`; C files are tested as they are",
         ));
     }
     if as_json {
@@ -332,7 +332,7 @@ fn test_regions(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<V
 fn must_be_refused(source: &Source, code: &str) -> Result<(), Failure> {
     match pipeline::check(source) {
         Ok(()) => {
-            Err(Failure::check("X0401", format!("the file is accepted, and should be refused with {code}")))
+            Err(Failure::check("X0401", format!("the file is accepted, but should be refused with {code}")))
         }
         Err(failure) if failure.diagnostics.iter().any(|d| d.code.0 == code) => Ok(()),
         Err(failure) => Err(Failure::check("X0401", format!("the file is refused, but not with {code}"))
@@ -386,7 +386,7 @@ fn prepare(
         let Setting::Values(given) = setting else {
             return Err(Failure::refused(
                 "X0403",
-                format!("`{name}` has no value that a size or a parameter could have"),
+                format!("the value of `{name}` is neither a size nor the value of a parameter"),
             ));
         };
         let is_param = function.params.iter().any(|p| p.name.as_str() == name && p.mode != ParamMode::Out);
@@ -398,7 +398,7 @@ fn prepare(
             values.insert(Name::new(name), value.clone());
         } else {
             let message = if is_param || name == "seed" {
-                format!("`{name}` takes one value; several are for sizes")
+                format!("`{name}` takes one value; only sizes take several")
             } else {
                 format!("`{}` has no size or parameter `{name}`", function.name)
             };

@@ -90,7 +90,7 @@ impl Coq {
         let wanted = named.clone().map_or_else(|| PathBuf::from("coqc"), PathBuf::from);
         on_path(&wanted).ok_or_else(|| {
             let message = match named {
-                Some(_) => format!("Coq is not there: COQC names `{}`, which is no program", wanted.display()),
+                Some(_) => format!("Coq is not installed: COQC names `{}`, which is not a program", wanted.display()),
                 None => "Coq is not installed: there is no `coqc` on the path".to_owned(),
             };
             Failure::environment("X0703", message)

@@ -120,7 +120,7 @@ fn own(_: &Path) -> Result<(), String> {
 fn version(command: &Path) -> Result<String, Failure> {
     let finished = run(Command::new(command).arg("--print-version"), Duration::from_secs(60))?;
     if !finished.status.success() {
-        return Err(defect(&format!("`{}` is no Coq compiler", command.display()), &finished.stderr));
+        return Err(defect(&format!("`{}` is not a Coq compiler", command.display()), &finished.stderr));
     }
     Ok(String::from_utf8_lossy(&finished.stdout).trim().to_owned())
 }

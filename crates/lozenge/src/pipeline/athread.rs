@@ -39,7 +39,7 @@ impl Request {
     pub fn grid(&self) -> Result<Grid, Failure> {
         let threads = i64::from(self.threads.unwrap_or(64));
         if threads > 64 {
-            let message = format!("{threads} threads are asked for, and a core group has 64 cores");
+            let message = format!("{threads} threads are too many: a core group has 64 cores");
             return Err(Failure::refused("P0804", message).help("ask for at most 64: `--threads 64`"));
         }
         Ok(match self.cores.parallel {
@@ -47,10 +47,9 @@ impl Request {
             Parallel::Two if threads <= 8 => Grid::Plane(1, threads),
             Parallel::Two => {
                 let message =
-                    format!("{threads} threads cannot be rows of 8 cores, as two parallel loops need them");
-                return Err(Failure::refused("P0804", message).help(
-                    "ask for a multiple of 8, for at most 8, or for one parallel loop: `--parallel 1d`",
-                ));
+                    format!("{threads} threads do not fill rows of 8 cores, which two parallel loops need");
+                return Err(Failure::refused("P0804", message)
+                    .help("use a multiple of 8, or at most 8; or map one parallel loop: `--parallel 1d`"));
             }
             Parallel::One => Grid::Line(threads),
         })
@@ -103,16 +102,15 @@ pub fn chosen(front: &Front, choice: &Choice) -> Result<Function, Failure> {
 /// `X0009` for a schedule from a file, and for caches.
 pub fn check_choice(choice: &Choice) -> Result<(), Failure> {
     let says_nothing = |option: &str| {
-        let message =
-            format!("`{option}` says nothing to the target athread, which has a mapping of its own");
+        let message = format!("`{option}` has no effect for the target athread, which has its own mapping");
         Failure::usage("X0009", message)
     };
     if choice.schedule.as_deref().is_some_and(|schedule| !["auto", "none"].contains(&schedule)) {
         return Err(says_nothing("--schedule FILE")
-            .help("write the mapping as a loop program with `mark kernel`, or leave the option out"));
+            .help("remove the option; a mapping of your own is a loop program with `mark kernel`"));
     }
     if choice.caches.is_some() {
-        return Err(says_nothing("--caches").help("local memory is that of the chip: `--chip`"));
+        return Err(says_nothing("--caches").help("the size of local memory follows from `--chip`"));
     }
     Ok(())
 }
@@ -215,7 +213,7 @@ fn stays_on_host(failure: &Failure) -> bool {
 /// `P0807`
 fn apart(member: &str) -> Diagnostic {
     let message = format!(
-        "the elements `{member}` are apart: transfers bring rows of an array, and these have other members between them"
+        "the elements `{member}` are not contiguous: other members lie between them, and transfers copy contiguous rows"
     );
     Diagnostic::general(Code("P0807"), message)
         .help("use `--target openmp`, or copy the member to an array of its own before the region, and back after it")
@@ -233,8 +231,11 @@ fn one(
     let cores = cores_by_hand(original);
     if !cores.is_empty() {
         if !choice.tile.is_empty() {
-            return Err(Failure::usage("X0009", "`--tile` says nothing to kernels that are written by hand")
-                .help("they have the tiles that they are written with"));
+            return Err(Failure::usage(
+                "X0009",
+                "`--tile` has no effect on kernels that are written by hand",
+            )
+            .help("their tiles are part of the program"));
         }
         return by_hand(front, original, &cores, request);
     }
@@ -262,9 +263,7 @@ fn one(
     match polyhedral::local::check(scalars, &mapped.function, chip.buffers(), limits) {
         Ok(_) => {}
         Err(d) if d.code == Code("P0002") => {
-            mapped
-                .notes
-                .push("the check of local memory was given up: it takes too many operations".to_owned());
+            mapped.notes.push("local memory was not checked: that would take too many operations".to_owned());
         }
         Err(d) => return Err(refuse(d)),
     }
@@ -313,10 +312,7 @@ fn cores_by_hand(function: &Function) -> Vec<i64> {
 fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request) -> Result<Mapped, Failure> {
     let threads = request.grid()?.cores();
     if let Some(cores) = cores.iter().find(|cores| **cores != threads) {
-        let message = format!(
-            "a kernel of `{}` is written for {cores} cores, and {threads} are asked for",
-            original.name
-        );
+        let message = format!("a kernel of `{}` is written for {cores} cores, not {threads}", original.name);
         return Err(Failure::refused("P0804", message).help(format!("ask for as many: `--threads {cores}`")));
     }
     let chip = super::chip(request.cores.chip);

@@ -32,7 +32,7 @@ pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
         .map_err(|d| Failure::in_source(source, d))?;
     if file.regions.is_empty() {
         return Err(Failure::refused("X0801", format!("{} has no region to work on", source.path))
-            .help("put `#pragma scop` before a loop nest and `#pragma endscop` behind it"));
+            .help("put `#pragma scop` before a loop nest and `#pragma endscop` after it"));
     }
     Ok(file)
 }
@@ -204,7 +204,7 @@ pub fn scheduled(
     };
     let mut notes = optimised.report.bands;
     notes.extend(optimised.report.notes);
-    notes.extend(optimised.report.left.map(|why| format!("left as it is: {why}")));
+    notes.extend(optimised.report.left.map(|why| format!("not optimized: {why}")));
     let reassociated = lowered.reassociated || choice.reassociate;
     let applied = lowered.applied.into_iter().chain(optimised.applied).collect();
     Ok(Lowered {
@@ -221,7 +221,7 @@ pub fn scheduled(
 fn by_nests(refused: &Failure, lowered: Lowered, choice: &Choice) -> Option<Lowered> {
     let too_long = refused.diagnostics.iter().find(|d| d.code.0 == "P0002");
     if let (Some("auto"), Some(why)) = (choice.schedule.as_deref(), too_long) {
-        let note = format!("`{}` is left as it is: {}", lowered.function.name, why.message);
+        let note = format!("`{}` is not optimized: {}", lowered.function.name, why.message);
         report::print_error(&format!("warning: {note}\n"));
         return Some(Lowered { notes: vec![note], ..lowered });
     }
@@ -278,7 +278,7 @@ pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
             }
         }
         if let Some(why) = &left {
-            let _ = writeln!(text, "  left as it is: {why}");
+            let _ = writeln!(text, "  not optimized: {why}");
         }
         if let Some(region) = region.filter(|_| left.is_none()) {
             for line in conditions(&front.source, &region.info, &optimised.function, choice)? {
@@ -329,7 +329,7 @@ pub fn rewrite(
         let Some(optimised) = optimise(source, &region.function, choice, true)? else { continue };
         if let Some(why) = &optimised.report.left {
             let place = first_line(source, &region.info);
-            let message = format!("the region is left as it is: {why}");
+            let message = format!("the region is not optimized: {why}");
             let mut warning = loops::Diagnostic::error(loops::Code("P0002"), message, place, "too large");
             warning.severity = loops::Severity::Warning;
             warnings.push(warning.help("split it into smaller regions"));
@@ -354,6 +354,19 @@ pub fn rewrite(
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
     Ok(Emission { text, warnings, macros, promises, reassociated })
+}
+
+/// The C that a function becomes in the place of a region.
+///
+/// # Errors
+/// `X0006` if there is no such region; what the target refuses.
+pub fn region_text(front: &Front, name: &str, function: &Function) -> Result<String, Failure> {
+    let Some(info) = front.region(name) else {
+        return Err(Failure::refused("X0006", format!("there is no region `{name}`")));
+    };
+    let source = &front.source;
+    targets::emit_region(function, &names(&source.text, info), &targets::Options::default())
+        .map_err(|d| Failure::in_source(source, vec![d]))
 }
 
 /// The C file with its mapped regions as spawns; none for other sources.

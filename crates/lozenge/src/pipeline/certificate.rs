@@ -26,6 +26,8 @@ pub struct Sides {
     pub mode: Mode,
     /// What a strategy did.
     pub steps: Vec<Step>,
+    /// Whether the program leaves its loops open, and the strategy `auto` was applied.
+    pub undecided: bool,
 }
 
 impl Sides {
@@ -61,8 +63,10 @@ impl Front {
             ));
         };
         let name = self.chosen(choice)?;
-        let (definition, function, abi, steps) = front::sides(&self.source, checked, &name, choice)?;
-        Ok(Sides { definition, function, abi, mode: choice.mode, steps, after: Vec::new() })
+        let front::Claimed { original, function, abi, steps, undecided } =
+            front::claimed(&self.source, checked, &name, choice)?;
+        let after = Vec::new();
+        Ok(Sides { definition: original, function, abi, mode: choice.mode, steps, undecided, after })
     }
 
     /// Sides of certificates for the chosen definition, the best first: of the loops that become C, and
@@ -77,6 +81,7 @@ impl Front {
             original: None,
             definition: None,
             reassociated: false,
+            undecided: before.undecided,
             of_c: false,
             notes: Vec::new(),
             applied: Vec::new(),

@@ -21,7 +21,7 @@ pub fn open(source: &Source) -> Result<Checked, Failure> {
         let found = from.parent().unwrap_or(Path::new("")).join(foreign::path(path));
         // The program names it: it must not be a device that never ends, or a pipe that waits.
         if found.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-            return Err(format!("{} is no regular file", foreign::name(&found)));
+            return Err(format!("{} is not a regular file", foreign::name(&found)));
         }
         let source = read_source(&found).map_err(|failure| failure.summary())?;
         Ok((source.path, source.text))
@@ -98,7 +98,8 @@ fn choose(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Re
     }
     // `--schedule auto` must have a loop for every pattern before the polyhedral side can choose among loops.
     let automatic = (choice.schedule.as_deref() == Some("auto")).then_some("auto");
-    if let Some(strategy) = choice.strategy.as_deref().or(automatic) {
+    let wanted = choice.strategy.as_deref().filter(|strategy| *strategy != NO_STRATEGY);
+    if let Some(strategy) = wanted.or(automatic) {
         apply(strategies.apply(strategy, &now, options()).map_err(refuse)?);
     }
     Ok(chosen)
@@ -112,32 +113,71 @@ fn translate(source: &Source, definition: &Definition, mode: Mode) -> Result<Tra
     dpia::translate(definition, mode).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
+/// With this strategy, a program must say itself how its loops run.
+const NO_STRATEGY: &str = "none";
+
+/// The strategy for programs that do not say how their loops run.
+pub const AUTOMATIC: &str = "auto";
+
+/// A definition and its translation.
+struct Decided {
+    chosen: Chosen,
+    translation: Translation,
+    /// Whether the program does not say how its loops run, and [`AUTOMATIC`] was applied.
+    undecided: bool,
+}
+
+/// The translation of a definition; of one that leaves its loops open, after [`AUTOMATIC`].
+fn decide(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Decided, Failure> {
+    let chosen = choose(source, checked, name, choice)?;
+    match translate(source, &chosen.rewritten, choice.mode) {
+        Err(failure)
+            if choice.strategy.is_none() && failure.diagnostics.iter().any(|d| d.code.0 == "D0101") =>
+        {
+            let choice = Choice { strategy: Some(AUTOMATIC.to_owned()), ..choice.clone() };
+            let chosen = choose(source, checked, name, &choice)?;
+            let translation = translate(source, &chosen.rewritten, choice.mode)?;
+            Ok(Decided { chosen, translation, undecided: true })
+        }
+        translation => Ok(Decided { chosen, translation: translation?, undecided: false }),
+    }
+}
+
 /// The loop function of a definition.
 pub fn lower(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Lowered, Failure> {
-    let chosen = choose(source, checked, name, choice)?;
-    let function = translate(source, &chosen.rewritten, choice.mode)?.function;
+    let Decided { chosen, translation, undecided } = decide(source, checked, name, choice)?;
     Ok(Lowered {
-        function,
+        function: translation.function,
         original: None,
         definition: Some(chosen.original),
         reassociated: chosen.reassociated,
+        undecided,
         of_c: false,
         notes: Vec::new(),
         applied: Vec::new(),
     })
 }
 
-/// The definition before any strategy, the loop function of it after the chosen one, how the parameters of the two relate, and the steps between.
-pub fn sides(
-    source: &Source,
-    checked: &Checked,
-    name: &str,
-    choice: &Choice,
-) -> Result<(Definition, Function, Abi, Vec<Step>), Failure> {
-    let chosen = choose(source, checked, name, choice)?;
-    let translation = translate(source, &chosen.rewritten, choice.mode)?;
+/// What a certificate is of.
+pub struct Claimed {
+    /// The definition before any strategy.
+    pub original: Definition,
+    /// Its loops after the chosen strategy.
+    pub function: Function,
+    /// How the parameters of the two relate.
+    pub abi: Abi,
+    /// The steps of the strategy.
+    pub steps: Vec<Step>,
+    /// Whether the program leaves its loops open.
+    pub undecided: bool,
+}
+
+/// The definition and its loops, for a certificate.
+pub fn claimed(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Claimed, Failure> {
+    let Decided { chosen, translation, undecided } = decide(source, checked, name, choice)?;
     let steps = chosen.trace.map_or_else(Vec::new, |trace| trace.steps);
-    Ok((chosen.original, translation.function, translation.abi, steps))
+    let Translation { function, abi, .. } = translation;
+    Ok(Claimed { original: chosen.original, function, abi, steps, undecided })
 }
 
 /// The text of a stage before loops.
@@ -150,12 +190,15 @@ pub fn emit(
 ) -> Result<String, Failure> {
     let mut texts = Vec::new();
     for name in names {
-        let chosen = choose(source, checked, name, choice)?;
         texts.push(match stage {
-            Stage::Functional => functional::print::definition(&chosen.rewritten),
-            Stage::Trace => chosen.trace.map_or_else(|| format!("{name}: no strategy\n"), |t| t.to_text()),
-            Stage::Derivation => translate(source, &chosen.rewritten, choice.mode)?.derivation.to_string(),
-            _ => translate(source, &chosen.rewritten, choice.mode)?.commands(),
+            Stage::Functional => {
+                functional::print::definition(&choose(source, checked, name, choice)?.rewritten)
+            }
+            Stage::Trace => choose(source, checked, name, choice)?
+                .trace
+                .map_or_else(|| format!("{name}: no strategy\n"), |t| t.to_text()),
+            Stage::Derivation => decide(source, checked, name, choice)?.translation.derivation.to_string(),
+            _ => decide(source, checked, name, choice)?.translation.commands(),
         });
     }
     Ok(texts.iter().map(|t| format!("{}\n", t.trim_end())).collect::<Vec<_>>().join("\n"))

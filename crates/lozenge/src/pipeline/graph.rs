@@ -120,7 +120,7 @@ pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
     }
     if let Some(older) = graph::opsets::check(model).map_err(|d| at(path, d))? {
         report::print_error(&format!(
-            "warning: {} is written for version {} of the standard operators; {} taken as of a newer one, in which nothing that it uses has changed\n",
+            "warning: {} is written for version {} of the standard operators; {} treated as in a newer version, in which nothing that it uses has changed\n",
             path.display(),
             older.version,
             match older.operators.as_slice() {

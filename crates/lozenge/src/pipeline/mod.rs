@@ -16,8 +16,9 @@ use loops::{Diagnostic, Function, Name, Program, Span};
 use passes::Applied;
 use polyhedral::Optimized;
 
-pub use c::{done, exports, schedule_header};
+pub use c::{done, exports, region_text, schedule_header};
 pub use certificate::Sides;
+pub use functional::AUTOMATIC;
 use targets::{Emitted, Style};
 
 use crate::cli::{Chip, Choice, Mode, Stage};
@@ -29,6 +30,8 @@ use crate::progress;
 pub struct Front {
     source: Source,
     parsed: Parsed,
+    /// The definitions that can be compiled, in the order of the source.
+    names: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -39,6 +42,17 @@ enum Parsed {
     C(Box<CFile>),
     /// `.loops`: a loop program in textual form.
     Loops(Program),
+}
+
+/// Kinds of sources.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Functional programs.
+    Functional,
+    /// C with marked regions.
+    C,
+    /// Loop programs in textual form.
+    Loops,
 }
 
 /// A definition that is ready for a target.
@@ -52,6 +66,8 @@ pub struct Lowered {
     pub definition: Option<Definition>,
     /// Whether a rule was applied that reorders floating-point operations.
     pub reassociated: bool,
+    /// Whether a functional program leaves its loops open, and the strategy `auto` was applied.
+    pub undecided: bool,
     /// Whether it is a region of a C file.
     pub of_c: bool,
     /// What the polyhedral side did.
@@ -102,19 +118,14 @@ impl Front {
             other => {
                 return Err(Failure::refused(
                     "X0005",
-                    format!("{}: the extension `{other}` is not one that is known", source.path),
+                    format!("{}: the extension `{other}` is not known", source.path),
                 )
                 .help(
-                    "known are .loz (functional program), .c (C with marked regions), .loops (loop program), and to some commands .onnx and .graph (models)",
+                    "known are .loz (functional program), .c (C with marked regions), .loops (loop program), and, for some commands, .onnx and .graph (models)",
                 ));
             }
         };
-        Ok(Front { source: source.clone(), parsed })
-    }
-
-    /// The definitions that can be compiled, in the order of the source.
-    pub fn definitions(&self) -> Vec<String> {
-        match &self.parsed {
+        let names = match &parsed {
             Parsed::Functional(checked) => {
                 let own = checked.own_definitions();
                 let own = own.iter().filter(|d| d.stands_alone).map(|d| d.name.to_string());
@@ -122,7 +133,27 @@ impl Front {
             }
             Parsed::C(file) => file.regions.iter().map(|r| r.function.name.to_string()).collect(),
             Parsed::Loops(program) => program.functions.iter().map(|f| f.name.to_string()).collect(),
+        };
+        Ok(Front { source: source.clone(), parsed, names })
+    }
+
+    /// What kind of source it is.
+    pub fn kind(&self) -> Kind {
+        match &self.parsed {
+            Parsed::Functional(_) => Kind::Functional,
+            Parsed::C(_) => Kind::C,
+            Parsed::Loops(_) => Kind::Loops,
         }
+    }
+
+    /// The source.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The definitions that can be compiled, in the order of the source.
+    pub fn definitions(&self) -> Vec<String> {
+        self.names.clone()
     }
 
     /// The name of the chosen definition: the one named, or the only one.
@@ -130,19 +161,19 @@ impl Front {
     /// # Errors
     /// `X0006` if there is none, or several and none was named.
     pub fn chosen(&self, choice: &Choice) -> Result<String, Failure> {
-        let names = self.definitions();
+        let names = &self.names;
         let path = &self.source.path;
         let message = match (&choice.definition, names.as_slice()) {
             (Some(name), _) if names.contains(name) => return Ok(name.clone()),
             (None, [one]) => return Ok(one.clone()),
             (Some(name), _) if self.first_line(&Name::new(name)).is_some() => {
                 format!(
-                    "`{name}` of {path} is for other definitions to use: a parameter or its result has no type that an array in memory has"
+                    "`{name}` of {path} cannot be compiled by itself: a parameter or its result is a function"
                 )
             }
             (Some(name), _) => format!("{path} has no definition `{name}`"),
             (None, []) => format!("{path} has no definition that can be compiled"),
-            (None, several) => format!("{path} has {} definitions, and none was named", several.len()),
+            (None, several) => format!("{path} has {} definitions; choose one", several.len()),
         };
         let failure = Failure::refused("X0006", message);
         let near = choice
@@ -152,7 +183,7 @@ impl Front {
         Err(match near {
             Some(near) => failure.help(format!("did you mean `{near}`?")),
             None if names.is_empty() => failure,
-            None => failure.help(format!("name one with --def: {}", names.join(", "))),
+            None => failure.help(format!("choose one with --def: {}", names.join(", "))),
         })
     }
 
@@ -186,11 +217,25 @@ impl Front {
             lowered.function = passes::TRANSLATED.run(lowered.function, &mut lowered.applied);
         }
         let mut lowered = c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))?;
-        // Where nothing is said of a schedule, nobody else looks at borders and memory.
         if functional && choice.schedule.is_none() {
+            if lowered.undecided
+                && let Some(tiled) = self.contracted(&lowered, choice)
+            {
+                return Ok(tiled);
+            }
+            // Where nothing is said of a schedule, nobody else looks at borders and memory.
             lowered.function = passes::DEFAULT.run(lowered.function, &mut lowered.applied);
         }
         Ok(lowered)
+    }
+
+    /// The loops by the affine scheduler, if these have a contraction in register tiles: of the two
+    /// candidates for a program that leaves its loops open this is the faster one then.
+    fn contracted(&self, lowered: &Lowered, choice: &Choice) -> Option<Lowered> {
+        let choice = Choice { schedule: Some("auto".into()), ..choice.clone() };
+        let scheduled = c::scheduled(&self.source, lowered.clone(), &choice, false).ok()?;
+        let tiles = |one: &Applied| one.pass == polyhedral::optimize::REGISTER_TILING.name;
+        scheduled.applied.iter().any(tiles).then_some(scheduled)
     }
 
     /// What the polyhedral side refuses in a definition without naming a place gets the line where that begins.
@@ -236,6 +281,7 @@ fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> R
         original: None,
         definition: None,
         reassociated: false,
+        undecided: false,
         of_c: false,
         notes: Vec::new(),
         applied: Vec::new(),
@@ -257,13 +303,13 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
             return Err(no_stage("C", "a main of ours", "its regions are rewritten in their place"));
         }
         (Stage::Main, _) if choice.mode == Mode::Paper => {
-            return Err(no_stage("paper mode", "a main", "its functions have an interface of their own"));
+            return Err(no_stage("paper mode", "a main", "its functions have another interface"));
         }
         (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Functional(checked)) => {
             functional::emit(source, checked, stage, &front.wanted(choice)?, choice)?
         }
         (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::C(_)) => {
-            return Err(no_stage("C", "a functional form", "it becomes a loop program at once"));
+            return Err(no_stage("C", "a functional form", "it is translated directly to a loop program"));
         }
         (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Loops(_)) => {
             return Err(no_stage(
@@ -273,10 +319,19 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
             ));
         }
         (Stage::Schedule, _) => c::trees(&front, choice)?,
-        (Stage::Loops, _) => program(&front, choice)?.to_string(),
-        (Stage::C, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.source,
-        (Stage::Main, _) => targets::quick::quick_main(&program(&front, choice)?).map_err(Failure::from)?,
-        (Stage::Header, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.header,
+        (Stage::Loops | Stage::C | Stage::Main | Stage::Header, _) => {
+            let all = front.all(choice)?;
+            let warnings = all.iter().filter_map(|lowered| front.open_loops(lowered)).collect();
+            let program = Program { functions: all.into_iter().map(|l| l.function).collect() };
+            let text = match stage {
+                Stage::Loops => program.to_string(),
+                Stage::Main => targets::quick::quick_main(&program).map_err(Failure::from)?,
+                Stage::Header => to_text(&program, choice.mode, None, false)?.header,
+                _ => to_text(&program, choice.mode, None, false)?.source,
+            };
+            let (macros, promises) = Default::default();
+            return Ok(Emission { text, warnings, macros, promises, reassociated: choice.reassociate });
+        }
     };
     let (warnings, macros, promises) = Default::default();
     Ok(Emission { text, warnings, macros, promises, reassociated: choice.reassociate })
@@ -410,8 +465,27 @@ fn no_stage(what: &str, stage: &str, why: &str) -> Failure {
     Failure::refused("X0007", format!("{what} does not have {stage}: {why}"))
 }
 
-fn program(front: &Front, choice: &Choice) -> Result<Program, Failure> {
-    Ok(Program { functions: front.all(choice)?.into_iter().map(|l| l.function).collect() })
+impl Front {
+    /// What is told of a program that leaves its loops open.
+    pub fn open_loops(&self, lowered: &Lowered) -> Option<Diagnostic> {
+        if !lowered.undecided {
+            return None;
+        }
+        let name = &lowered.function.name;
+        let tiled = lowered.applied.iter().any(|one| one.pass == polyhedral::optimize::REGISTER_TILING.name);
+        let how = match tiled {
+            true => "the strategy `auto` and the affine scheduler chose, with register tiles",
+            false => "the strategy `auto` chose",
+        };
+        let message = format!("`{name}` does not say how its loops run: {how}");
+        let code = loops::Code("D0107");
+        let mut note = match self.first_line(name) {
+            Some(span) => Diagnostic::error(code, message, span, "begins here"),
+            None => Diagnostic::general(code, message),
+        };
+        note.severity = loops::Severity::Note;
+        Some(note.help("write `mapPar`, `mapSeq` and the like, or give `--strategy`, to choose yourself"))
+    }
 }
 
 /// The C of a loop program, for running it: functions in the paper's style get one with the common interface beside them.
@@ -420,6 +494,14 @@ fn program(front: &Front, choice: &Choice) -> Result<Program, Failure> {
 /// What the target refuses.
 pub fn to_c(program: &Program, mode: Mode, header: Option<String>) -> Result<Emitted, Failure> {
     to_text(program, mode, header, true)
+}
+
+/// The C of a loop program, for reading: without an interface for running it.
+///
+/// # Errors
+/// What the target refuses.
+pub fn printed(program: &Program, mode: Mode) -> Result<Emitted, Failure> {
+    to_text(program, mode, None, false)
 }
 
 fn to_text(

@@ -51,8 +51,7 @@ pub fn tested(
         format!("{} (line {line})", a.says)
     }));
     let note = (!says.is_empty()).then(|| {
-        let message =
-            "something is tested before the region, which runs as it was written where it does not hold";
+        let message = "a condition is tested before the region; if it does not hold, the original code runs";
         let mut note = Diagnostic::error(Code("C0501"), message, first_line(source, info), "this region");
         note.severity = Severity::Note;
         says.iter().fold(note, |note, says| note.note(format!("tested: {says}")))
@@ -109,7 +108,7 @@ fn condition(size: &SizeVariable) -> (String, String) {
 
 /// The warning of a region that stays as it is, since no test would make its index arithmetic fit.
 pub fn beyond(source: &Source, info: &RegionInfo) -> Diagnostic {
-    let message = "the region is left as it is: its index arithmetic may be beyond 64 bits in another order";
+    let message = "the region is not optimized: in another order its index arithmetic may exceed 64 bits";
     let mut warning =
         Diagnostic::error(Code("C0504"), message, first_line(source, info), "numbers too large");
     warning.severity = Severity::Warning;
@@ -130,19 +129,19 @@ fn may_overlap(
         first_line(source, info),
         "in this region",
     )
-    .note("data says what is accessed of one of them, so that cannot be tested before the region");
+    .note("which elements of one of them are accessed depends on data, so this cannot be tested before the region");
     let diagnostic =
         if others > 0 { diagnostic.note(format!("and {others} other pairs")) } else { diagnostic };
     let diagnostic = match choice.schedule.as_deref() {
         Some("none") => diagnostic
-            .note("with `--schedule none` as well: the text is made of the loop program, in which arrays are distinct"),
+            .note("this also holds for `--schedule none`: generated code assumes that arrays are distinct"),
         _ => diagnostic,
     };
     Failure::in_source(
         source,
         vec![
             diagnostic
-                .help("declare the pointers `restrict`, or say --assume-no-alias if they never overlap"),
+                .help("declare the pointers `restrict`, or give --assume-no-alias if they never overlap"),
         ],
     )
 }

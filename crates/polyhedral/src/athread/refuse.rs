@@ -18,8 +18,8 @@ pub(super) fn nothing_parallel(model: &Model, scheduled: Option<&Tree>) -> Diagn
             Code("P0801"),
             format!("in `{name}` only wavefronts can run in parallel, and those are not mapped to the cores"),
         )
-        .note("every loop carries a dependence (`lozenge deps` prints them), but none goes back in any of them: iterations on a diagonal could run at the same time")
-        .help("use `--target openmp`, which runs the tiles on a diagonal in parallel; or interchange or split the loops by hand so that one of them carries nothing");
+        .note("every loop carries a dependence (`lozenge deps` prints them), but no dependence points backwards: iterations on a diagonal could run at the same time")
+        .help("use `--target openmp`, which runs the tiles on a diagonal in parallel; or interchange or split the loops by hand so that one of them carries no dependence");
     }
     Diagnostic::general(
         Code("P0801"),
@@ -38,26 +38,26 @@ pub(super) fn one_place(model: &Model, storage: &[Dependence]) -> Diagnostic {
     let names = names.join(", ");
     Diagnostic::general(
         Code("P0801"),
-        format!("in `{}` iterations could run in parallel if each had its own {names}, and they have not", model.function.name),
+        format!("in `{}` iterations could run in parallel only if each had its own copy of {names}", model.function.name),
     )
-    .note("a local variable becomes an element for each iteration where the loops around it are a rectangle, and is replaced by its value where that is still the same at each use")
-    .help(format!("write the values of {names} where they are used, give the loops bounds that do not depend on each other, or use `--target openmp`"))
+    .note("a local variable gets a copy for each iteration if the loops around it have independent bounds; it is replaced by its value if that is still the same at each use")
+    .help(format!("write the values of {names} where they are used, use loops with independent bounds, or use `--target openmp`"))
 }
 
 /// `P0806`
 pub(super) fn uncommon(what: &str, scalar: Scalar) -> Diagnostic {
-    let message = format!("{what} is of type {scalar}, and the cores are given f32, f64, i32, i64 and bool");
+    let message =
+        format!("{what} is of type {scalar}, but the cores support only f32, f64, i32, i64 and bool");
     Diagnostic::general(Code("P0806"), message)
-        .note("transfers to local memory count in words of 4 bytes, and the vectors of the cores have a sign")
+        .note("transfers to local memory count in words of 4 bytes, and vectors of the cores hold signed integers")
         .help("use `--target openmp`, or keep the data in arrays of `int` or `long` around the region")
 }
 
 /// What is outside of the polyhedral model has no kernel; the way out is the other target, whose loops need no model.
 pub(super) fn on_cores(diagnostic: Diagnostic) -> Diagnostic {
     match diagnostic.code.0 {
-        "P0101" | "P0102" if diagnostic.help.is_empty() => diagnostic.help(
-            "use `--target openmp`, which needs no model of the loops: transfers to local memory must be known before the data is",
-        ),
+        "P0101" | "P0102" if diagnostic.help.is_empty() => diagnostic
+            .help("use `--target openmp`: transfers to local memory must be known before the data is"),
         _ => diagnostic,
     }
 }
@@ -71,21 +71,21 @@ pub(super) fn not_for_cores(model: &Model) -> Option<Diagnostic> {
             Expr::Call { function, .. } if !mathematical(function) => {
                 found = Some((
                     format!("the call of `{function}` in `{}`", statement.label),
-                    "functions of the program are compiled for the host, and the cores have those of `math.h` alone",
+                    "functions of the program are compiled for the host; cores can call only those of `math.h`",
                     "write out what it computes, or use `--target openmp`",
                 ));
             }
             Expr::Binary(BinaryOp::Shl | BinaryOp::Shr, _, count) if !within_width(count) => {
                 found = Some((
                     format!("the shift by `{count}` in `{}`", statement.label),
-                    "cores shift by constants from 0 to 31, since C leaves open what a count beyond the width makes",
+                    "cores shift only by constants from 0 to 31",
                     "multiply or divide by a power of two from a table, or use `--target openmp`",
                 ));
             }
             Expr::Unary(UnaryOp::Bits, _) => {
                 found = Some((
                     format!("the bits of a number as another type, in `{}`", statement.label),
-                    "cores have no such instruction, and what goes through memory there is not followed",
+                    "cores have no instruction for it",
                     "use `--target openmp`",
                 ));
             }
@@ -148,8 +148,10 @@ pub(super) fn permission(function: &Function, name: &Name) -> String {
     }
     if chosen {
         return format!(
-            "`{name}` is parallel with `--reassociate`: a choice (`a > {name} ? a : {name}`) depends on the order where there are NaN and zeros of both signs; `fmax` and `fmin` do not, and need no permission"
+            "with `--reassociate` the updates of `{name}` can run in parallel: the result of a choice (`a > {name} ? a : {name}`) depends on their order if there are NaN or zeros of both signs; that of `fmax` and `fmin` does not"
         );
     }
-    format!("`{name}` is parallel with `--reassociate`, which lets its terms come in another order")
+    format!(
+        "with `--reassociate` the updates of `{name}` can run in parallel, since their order may then change"
+    )
 }

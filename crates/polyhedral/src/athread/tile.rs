@@ -567,7 +567,7 @@ fn too_large(model: &Model, kernel: &Kernel, options: &Options, least: i64) -> D
     let diagnostic = Diagnostic::general(
         Code("P0802"),
         format!(
-            "what one tile of a kernel of `{}` touches does not fit in local memory: {size}{least} bytes of {}, and there are {ldm}",
+            "the data of one tile of a kernel of `{}` does not fit in local memory: {size}{least} bytes of {}, but there are {ldm}",
             model.function.name,
             arrays.join(", ")
         ),
@@ -590,7 +590,7 @@ fn no_box(model: &Model, array: &loops::Name) -> Diagnostic {
     Diagnostic::general(
         Code("P0802"),
         format!(
-            "what one tile of a kernel of `{}` touches of `{array}` has no bound that is known when it is compiled, so no box in local memory holds it",
+            "one tile of a kernel of `{}` accesses a part of `{array}` without a known bound, so it cannot be placed in local memory",
             model.function.name
         ),
     )

@@ -189,7 +189,7 @@ impl Evaluator {
             _ => {
                 return Err(Diagnostic::error(
                     MISFIT,
-                    format!("`{function}` wants a set or a map first"),
+                    format!("`{function}` needs a set or a map as its first argument"),
                     span,
                     "the first argument is named",
                 ));
@@ -295,7 +295,7 @@ impl Evaluator {
                 _ => {
                     return Err(Diagnostic::error(
                         MISFIT,
-                        "`at` wants values of parameters: `at(S, n = 10)`",
+                        "`at` needs values of parameters: `at(S, n = 10)`",
                         expr.span,
                         "not of the form `name = number`",
                     ));

@@ -71,7 +71,7 @@ pub fn tokens(text: &str) -> Result<Vec<Token>, Diagnostic> {
             SYNTAX,
             format!("unexpected character `{}`", c.escape_default()),
             span,
-            "not a sign of the language",
+            "not a character of the language",
         ));
     }
     tokens.push(Token { kind: Kind::End, span: Span::new(text.len(), text.len()) });

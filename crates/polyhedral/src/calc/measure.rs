@@ -124,7 +124,7 @@ pub(super) fn count(sets: &UnionSet, span: Span) -> Result<i64, Diagnostic> {
         if !parameters_are_fixed(&set).map_err(&stop)? {
             return Err(Diagnostic::error(
                 MISFIT,
-                "`count` wants a set without parameters",
+                "`count` needs a set without parameters",
                 span,
                 "this depends on parameters",
             )

@@ -140,7 +140,7 @@ fn in_order(kernels: &Kernels<'_>, first: &Transfer<'_>, second: &Transfer<'_>) 
         return Ok(());
     }
     let message = format!(
-        "`{}` and `{}` touch one element of `{}`, and no wait for `{tag}` is between them",
+        "`{}` and `{}` access one element of `{}` with no wait for `{tag}` between them",
         kernels.program.told(&first.statement.label),
         kernels.program.told(&second.statement.label),
         first.array

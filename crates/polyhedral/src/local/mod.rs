@@ -77,14 +77,14 @@ fn results_come_out(original: &Function, mapped: &Function) -> Result<()> {
     for param in mapped.params.iter().filter(|p| p.mode != ParamMode::In) {
         let due = before.contains(&param.name) || param.mode == ParamMode::Out;
         if due && !after.contains(&param.name) {
-            let message = format!("nothing goes back to `{}`, which is a result", param.name);
+            let message = format!("nothing is copied back to `{}`, which is a result", param.name);
             return Err(Diagnostic::general(Code("P0713"), message));
         }
     }
     Ok(())
 }
 
-/// The arrays that a function assigns or brings something out to.
+/// The arrays that a function assigns or copies something back to.
 fn written(function: &Function) -> BTreeSet<Name> {
     let mut all = BTreeSet::new();
     for stmt in &function.body {

@@ -45,7 +45,7 @@ pub(super) fn check(ctx: &isl::Ctx, kernels: &Kernels<'_>) -> Result<()> {
             continue;
         }
         let wrong = match role {
-            Role::Copy(CopyKind::Put, _) => Some(("brings something out".to_owned(), beyond)),
+            Role::Copy(CopyKind::Put, _) => Some(("copies something back".to_owned(), beyond)),
             Role::Copy(CopyKind::Get, _) => fetched(kernels, &model, more, &beyond, &written)?,
             Role::Compute | Role::Wait(_) | Role::Begin => None,
         };

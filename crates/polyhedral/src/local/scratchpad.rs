@@ -195,7 +195,7 @@ impl<'a> Array<'_, 'a> {
                     if !bad.is_empty().map_err(fault::library)? {
                         let label = self.kernels.program.told(&other.view.statement.label);
                         let what =
-                            format!("`{label}` touches what this copy moves before the wait for `{tag}`");
+                            format!("`{label}` accesses data of this copy before the wait for `{tag}`");
                         return Err(self.wrong("P0714", &copy.view, &bad, &what));
                     }
                 }
@@ -239,7 +239,7 @@ impl<'a> Array<'_, 'a> {
                 };
                 let rest = rest().map_err(fault::library)?;
                 if !rest.is_empty().map_err(fault::library)? {
-                    let what = "an element is read that was neither brought in nor written";
+                    let what = "an element is read that was neither copied in nor written";
                     return Err(self.wrong("P0712", &reader.view, &rest, what));
                 }
             }
@@ -282,7 +282,7 @@ impl<'a> Array<'_, 'a> {
             };
             let lost = lost().map_err(fault::library)?;
             if !lost.is_empty().map_err(fault::library)? {
-                let what = "the last write of an element does not go back to main memory";
+                let what = "the last write of an element is not copied back to main memory";
                 return Err(self.wrong("P0713", &writer.view, &lost, what));
             }
         }
@@ -317,7 +317,7 @@ impl<'a> Array<'_, 'a> {
                         "P0713",
                         &first.view,
                         &twice,
-                        "an element goes back to main memory twice",
+                        "an element is copied back to main memory twice",
                     ));
                 }
             }

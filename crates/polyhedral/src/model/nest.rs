@@ -84,20 +84,20 @@ pub(super) fn statement(
         if scope.contains(&name) {
             return Err(fault::outside(
                 &format!("the local array `{name}`"),
-                "its name hides another array's",
+                "its name hides that of another array",
             ));
         }
     }
     let mut moves = false;
     l.body.iter().for_each(|s| s.walk(&mut |s| moves |= matches!(s, Stmt::Copy(_) | Stmt::Wait(_))));
     if moves {
-        return refuse("it moves data of a program that is already mapped to local memory");
+        return refuse("it belongs to a program that is already mapped to local memory");
     }
     if let Some(name) = changes_its_bounds(l) {
         return refuse(&format!("it writes `{name}`, which its bounds read"));
     }
     let all = assigns(l);
-    let Some(first) = all.first() else { return refuse("its bounds are data, and it does nothing") };
+    let Some(first) = all.first() else { return refuse("its bounds depend on data, and its body is empty") };
     let (label, tuple, domain) = place.named(first)?;
     let own = declared(l);
     let inner = vars(l);
@@ -157,7 +157,7 @@ pub(super) fn statement(
 fn hides(l: &Loop, mut around: BTreeSet<Name>) -> Result<()> {
     if !around.insert(l.var.clone()) {
         let what = format!("the loop over `{}`", l.var);
-        return Err(fault::outside(&what, "its variable hides a size or that of a loop around it"));
+        return Err(fault::outside(&what, "its variable hides a size or the variable of an outer loop"));
     }
     fn inside(body: &[Stmt], around: &BTreeSet<Name>) -> Result<()> {
         body.iter().try_for_each(|stmt| match stmt {

@@ -69,7 +69,12 @@ pub(super) fn parse(text: &str, form: Form) -> Result<Times> {
     let parameters = match rest.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
         Some(names) => names_of(names, number)?,
         None if rest.is_empty() => Vec::new(),
-        None => return Err(fault::representation(number, "after the form come the sizes: `kelly [n, m]`")),
+        None => {
+            return Err(fault::representation(
+                number,
+                "the sizes are expected after the form: `kelly [n, m]`",
+            ));
+        }
     };
     let mut pieces = Vec::new();
     for (number, line) in lines {
@@ -98,26 +103,27 @@ fn piece(line: &str, number: usize) -> Result<Piece> {
         .trim()
         .strip_suffix(')')
         .and_then(|left| left.split_once('('))
-        .ok_or_else(|| wrong("before `->` stands a statement with its iterators: `S(i, j)`"))?;
+        .ok_or_else(|| wrong("a statement with its iterators is expected before `->`: `S(i, j)`"))?;
     let statement = statement.trim().to_owned();
     if !is_name(&statement) {
         return Err(wrong("a statement has a name"));
     }
     let iterators = names_of(iterators, number)?;
     let right = right.trim();
-    let end = closing(right).ok_or_else(|| wrong("after `->` stands a time in parentheses: `(0, i)`"))?;
+    let end =
+        closing(right).ok_or_else(|| wrong("a time in parentheses is expected after `->`: `(0, i)`"))?;
     let rest = right[end + 1..].trim();
     let condition = match rest.strip_prefix(':') {
         Some(formula) if !formula.trim().is_empty() && plain(formula) => Some(formula.trim().to_owned()),
         None if rest.is_empty() => None,
-        _ => return Err(wrong("after the time stands nothing, or `:` and a condition")),
+        _ => return Err(wrong("only `:` and a condition can follow the time")),
     };
     let mut time = Vec::new();
     let inner = right[1..end].trim();
     if !inner.is_empty() {
         for part in split(inner) {
             if part.trim().is_empty() || !plain(part) {
-                return Err(wrong("a time is made of numbers and affine expressions"));
+                return Err(wrong("a time consists of numbers and affine expressions"));
             }
             time.push(component(part));
         }

@@ -249,7 +249,7 @@ pub fn bounded(function: &Function) -> Result<(), Diagnostic> {
             let message =
                 format!("statements of `{}` are nested more than {MAX_BLOCKS} levels deep", function.name);
             return Err(Diagnostic::general(Code("T0004"), message)
-                .help("collapse loops into one, or conditions by `&&`"));
+                .help("join loops into one, or conditions with `&&`"));
         }
         todo.extend(stmt.bodies().into_iter().flatten().map(|s| (s, depth + 1)));
     }

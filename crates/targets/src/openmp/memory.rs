@@ -95,12 +95,12 @@ impl Lower<'_> {
                     decl.name
                 ),
             )
-            .help("let it live on the heap")),
+            .help("remove `stack`, so that it is on the heap")),
             (Storage::Stack, None) => Err(Diagnostic::general(
                 Code("T0003"),
                 format!("the array `{}` is on the stack but its extents are not constant", decl.name),
             )
-            .help("let it live on the heap")),
+            .help("remove `stack`, so that it is on the heap")),
             (Storage::Auto | Storage::Scratchpad, Some(Some(size))) => {
                 Ok(size > AUTO_STACK || self.stack_bytes + size > AUTO_STACK_TOTAL)
             }
@@ -129,8 +129,10 @@ impl Lower<'_> {
         let (mut claims, mut code) = (Vec::new(), Vec::new());
         for decl in found {
             if decl.dims.iter().any(reads_memory) {
-                return Err(Diagnostic::general(Code("T0002"), "an extent of a local array reads an array")
-                    .help("extents are made of size parameters and loop variables"));
+                let message = format!("an extent of the local array `{}` is read from an array", decl.name);
+                return Err(Diagnostic::general(Code("T0002"), message).help(
+                    "extents consist of constants, sizes and loop variables; use an upper bound of this one",
+                ));
             }
             let size = if self.native { self.native_count(&decl.dims)? } else { self.count(&decl.dims)? };
             let dims = decl.dims.iter().map(|d| self.index(d)).collect::<Result<Vec<_>, _>>()?;

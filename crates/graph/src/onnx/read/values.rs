@@ -169,7 +169,7 @@ impl Reader<'_> {
 fn too_many_dimensions(name: Option<&str>) -> loops::Diagnostic {
     let what = name.map_or("a tensor".to_owned(), |name| format!("tensor `{name}`"));
     bad("G0106", format!("{what} has more than {MOST_DIMENSIONS} dimensions"))
-        .note("NumPy has as many, other programs fewer")
+        .note("this is also the limit of NumPy")
 }
 
 /// The elements of a tensor, in whichever field they are.

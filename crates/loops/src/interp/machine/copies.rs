@@ -82,7 +82,7 @@ impl Machine<'_> {
         if count.saturating_mul(MOVE_BYTES) > self.bytes_left
             || moves.try_reserve_exact(count as usize).is_err()
         {
-            return fault(LIMIT, format!("a copy of {count} elements goes beyond the memory of this run"));
+            return fault(LIMIT, format!("a copy of {count} elements exceeds the memory limit of this run"));
         }
         let mut position = vec![0i64; extents.len()];
         for _ in 0..count {

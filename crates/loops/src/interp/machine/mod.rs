@@ -141,7 +141,7 @@ impl<'a> Machine<'a> {
         let each: u64 = leaves.iter().map(|scalar| scalar.bytes() as u64 + 1).sum();
         let needed = (len.saturating_sub(array.reserved) as u64).saturating_mul(each);
         let too_much = || -> Run<()> {
-            fault(LIMIT, format!("the array `{name}` of {len} elements goes beyond the memory of this run"))
+            fault(LIMIT, format!("the array `{name}` of {len} elements exceeds the memory limit of this run"))
         };
         self.bytes_left = match self.bytes_left.checked_sub(needed) {
             Some(left) => left,
@@ -168,7 +168,7 @@ impl<'a> Machine<'a> {
                 self.steps_left = left;
                 Ok(())
             }
-            None => fault(LIMIT, "the run takes more steps than this run may".to_owned()),
+            None => fault(LIMIT, "the run exceeds its limit of steps".to_owned()),
         }
     }
 
@@ -381,7 +381,7 @@ impl<'a> Machine<'a> {
                     None => {
                         return fault(
                             LIMIT,
-                            "the check for races goes beyond the memory of this run".to_owned(),
+                            "the check for races exceeds the memory limit of this run".to_owned(),
                         );
                     }
                 };
@@ -396,7 +396,7 @@ impl<'a> Machine<'a> {
                         frame.header, earlier.0, earlier.1, now.0, now.1
                     ),
                     Conflict::Accumulator => format!(
-                        "in `{}` the accumulator `{element}` is touched other than by its reduction",
+                        "in `{}` the accumulator `{element}` is used in another way than by its reduction",
                         frame.header
                     ),
                 };

@@ -123,7 +123,7 @@ pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Ch
                 return Err(Failure::check(
                     "X0903",
                     format!(
-                        "on input {run} the model has a value, and what it became has none: {}; nothing is written",
+                        "on input {run} the original model has a result, and the rewritten one fails: {}; nothing is written",
                         d.message
                     ),
                 ));
@@ -145,7 +145,7 @@ pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Ch
                     (Some(_), _) => format!("--tolerance allows {most:e}"),
                     (None, None) => "integers may not differ".to_owned(),
                     (None, Some(ty)) => {
-                        format!("{most:e} is allowed: the least precise type on its way is {ty}")
+                        format!("{most:e} is allowed: the least precise type that it depends on is {ty}")
                     }
                 };
                 return Err(Failure::check(
@@ -274,8 +274,8 @@ fn refuse(d: Diagnostic, sizes: &BTreeMap<Name, i64>) -> Failure {
     let Some((name, _)) = sizes.first_key_value() else { return failure };
     let drawn = list(sizes);
     failure
-        .note(format!("the named extents were drawn: first {drawn}; then others, which did not fit either"))
-        .help(format!("if the model is made for one extent, say which: --size {name}=NUMBER"))
+        .note(format!("the named extents were random: first {drawn}, then others, which did not fit either"))
+        .help(format!("if the model is made for one extent, give it: --size {name}=NUMBER"))
 }
 
 /// Inputs on which a model has a value.
@@ -322,12 +322,12 @@ fn meaningful(
             let why = said.map_or_else(String::new, |d| format!(": {}", d.message));
             return Err(Failure::refused(
                 "X0904",
-                format!("the model has no value on any of {ATTEMPTS} random inputs{why}"),
+                format!("the model fails on all of {ATTEMPTS} random inputs{why}"),
             )
-            .help("leave --check away, and compare on inputs that mean something"));
+            .help("leave --check away, and compare on meaningful inputs"));
         }
     }
-    Err(refused.unwrap_or_else(|| Failure::refused("X0904", "the model has no value on random inputs")))
+    Err(refused.unwrap_or_else(|| Failure::refused("X0904", "the model fails on random inputs")))
 }
 
 /// The elements as numbers, if they are floating-point ones or truth values.
@@ -355,4 +355,32 @@ fn difference(a: &Datum, b: &Datum) -> Option<f64> {
     let one =
         |(a, b): (&f64, &f64)| if a == b || (a.is_nan() && b.is_nan()) { 0.0 } else { (a - b).abs() / scale };
     Some(x.iter().zip(&y).map(one).fold(0.0, |m, d| if d.is_nan() { f64::INFINITY } else { m.max(d) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(nodes: &str) -> Model {
+        let text = format!(
+            "model ir 10\nopset \"\" 21\ngraph g {{\n  input x: f32[4]\n{nodes}  output y: f32[4]\n}}\n"
+        );
+        graph::text::parse_model(&text).expect("a model")
+    }
+
+    #[test]
+    fn inputs_have_nan_infinities_and_zeros() {
+        let asked = Asked { runs: 2, seed: 1, tolerance: None, budget: Budget::of_memory(1 << 30) };
+        let before = model("  y = Identity(x)\n");
+        assert!(compare(&before, &before, &asked).is_ok());
+        // The same on all numbers, and 1 for NaN.
+        let scrubbed = model("  i = IsNaN(x)\n  f = Cast(i) { to: 1 }\n  y = Where(i, f, x)\n");
+        let failure = compare(&before, &scrubbed, &asked).err().expect("they differ");
+        let message = &failure.diagnostics[0].message;
+        assert_eq!(failure.diagnostics[0].code.0, "X0903");
+        assert!(
+            message.contains("on an input with a NaN") && message.contains("was NaN and became 1"),
+            "{message}"
+        );
+    }
 }

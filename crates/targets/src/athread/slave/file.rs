@@ -57,7 +57,7 @@ pub(in crate::athread) fn file(
         return Err(Diagnostic::general(
             loops::Code("T0005"),
             format!(
-                "the buffers of a kernel take {} bytes of local memory, and there are {}",
+                "the local arrays of a kernel take {} bytes of local memory, but there are {}",
                 bytes,
                 chip.buffers()
             ),

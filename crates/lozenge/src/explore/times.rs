@@ -1,0 +1,181 @@
+//! The measured times of a page. Results are compared where both programs give some: a time of a wrong result says nothing.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use loops::Program as Loops;
+
+use super::{Page, Part, Section};
+use crate::bind::{self, Sizes};
+use crate::cli::{Choice, Explore, Stage};
+use crate::command::bench_c;
+use crate::execute::{Build, Executable};
+use crate::failure::{Failure, Source};
+use crate::kernel::{self, Program};
+use crate::measure::{self, Effort, Measured, Variant};
+use crate::pipeline::{self, Front, Lowered};
+use crate::process::{Compiler, Optimise};
+use crate::statistics::{Summary, seconds};
+
+/// The time limit of a run.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Adds what is measured, or why nothing is.
+pub fn add(page: &mut Page, arguments: &Explore, source: Option<&Source>) {
+    let rows = match source {
+        Some(source) if is_c(&arguments.file) => of_c(arguments, source),
+        Some(source) => of_program(arguments, source),
+        None => of_model(arguments),
+    };
+    let threads = match arguments.threads.unwrap_or(1) {
+        1 => "one thread".to_owned(),
+        several => format!("{several} threads"),
+    };
+    let mut section = Section::new("times", "Times");
+    section.parts.push(match rows {
+        Ok(rows) => Part::Table {
+            caption: format!("Measured on the machine that made this page, {threads}"),
+            head: ["program", "median", "spread", "runs", "result"].map(str::to_owned).to_vec(),
+            rows,
+        },
+        Err(failure) => Part::Verbatim(crate::report::render(&failure, false)),
+    });
+    page.sections.insert(0, section);
+}
+
+fn is_c(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "c")
+}
+
+fn row(label: &str, times: &[Duration], result: &str) -> Vec<String> {
+    let summary = Summary::of(times);
+    vec![
+        label.to_owned(),
+        seconds(summary.median),
+        format!("{:.0} %", summary.spread * 100.0),
+        summary.count.to_string(),
+        result.to_owned(),
+    ]
+}
+
+/// A C program as it is and rewritten, in turns.
+fn of_c(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, Failure> {
+    if !kernel::runs_by_itself(&source.text) {
+        let message = format!("{} has no main function, so it can't be measured", source.path);
+        return Err(Failure::refused("X0907", message)
+            .help("give it one that prints a word `seconds` with the time of its region behind it"));
+    }
+    let compiler = Compiler::find()?;
+    let folder = arguments.file.parent().unwrap_or(Path::new("."));
+    let mut flags: Vec<&str> = Optimise::Fast.flags().to_vec();
+    flags.extend(arguments.choice.includes.iter().chain(&arguments.choice.defines).map(String::as_str));
+    let rewritten = pipeline::emit(source, Stage::C, &arguments.choice)?.text;
+    let programs = [
+        ("the C compiler alone", Program::build(&compiler, &source.text, folder, &flags, &[])?),
+        ("rewritten by Lozenge", Program::build(&compiler, &rewritten, folder, &flags, &[])?),
+    ];
+    let mut times: [Vec<Duration>; 2] = Default::default();
+    let mut outputs: [Vec<u8>; 2] = Default::default();
+    for round in 0..arguments.reps {
+        for turn in 0..2 {
+            let k = (turn + round as usize) % 2;
+            let run = programs[k].1.run(arguments.threads.unwrap_or(1), LIMIT)?;
+            let Some(taken) = run.seconds else {
+                let message =
+                    "the program prints no time: the word `seconds` and the time of its region behind it";
+                return Err(Failure::refused("X0907", message));
+            };
+            times[k].push(Duration::from_secs_f64(taken.max(0.0)));
+            outputs[k] = run.output;
+        }
+    }
+    let agreement = match &outputs {
+        [original, _] if original.is_empty() => "not compared: it writes none",
+        [original, ours] if original == ours => "the same bytes",
+        [original, ours] if bench_c::close(ours, original, 1e-6) => "agrees within rounding",
+        _ => "DIFFERS",
+    };
+    Ok(vec![row(programs[0].0, &times[0], ""), row(programs[1].0, &times[1], agreement)])
+}
+
+/// A definition with the loops that it has, and with those that the polyhedral side gives it.
+fn of_program(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, Failure> {
+    let lower = |choice: &Choice| Front::open(source, choice)?.lower(choice);
+    let mut variants = vec![("as chosen", lower(&arguments.choice)?)];
+    if arguments.choice.schedule.is_none() {
+        let automatic = Choice { schedule: Some("auto".into()), ..arguments.choice.clone() };
+        variants.extend(lower(&automatic).ok().map(|lowered| ("with --schedule auto", lowered)));
+    }
+    let function = &variants[0].1.function;
+    let sizes = bind::sizes(function, &bind::by_name(&arguments.sizes)?, &BTreeMap::new())?;
+    bind::check_memory(function, &sizes, 2)?;
+    let compiler = Compiler::find()?;
+    let built: Result<Vec<Executable>, Failure> =
+        variants.iter().map(|(_, lowered)| build(&compiler, lowered, &arguments.choice)).collect();
+    let built = built?;
+    let mut measured = Vec::new();
+    for ((label, lowered), executable) in variants.iter().zip(&built) {
+        measured.push(variant(label, lowered, executable, &sizes)?);
+    }
+    let effort = Effort {
+        rounds: arguments.reps,
+        budget: Duration::from_secs(30),
+        threads: arguments.threads.unwrap_or(1),
+    };
+    Ok(rows(&measure::interleaved(&measured, effort, &|_| {})))
+}
+
+fn build(compiler: &Compiler, lowered: &Lowered, choice: &Choice) -> Result<Executable, Failure> {
+    let program = Loops { functions: vec![lowered.function.clone()] };
+    let emitted = pipeline::to_c(&program, choice.mode, Some("program.h".into()))?;
+    let build = Build {
+        files: &[("program.c", &emitted.source)],
+        routines: &emitted.signatures,
+        header: &emitted.header,
+        flags: Optimise::Fast.flags(),
+        libraries: &[],
+    };
+    Executable::build(compiler, &build)
+}
+
+fn variant<'a>(
+    label: &str,
+    lowered: &Lowered,
+    executable: &'a Executable,
+    sizes: &Sizes,
+) -> Result<Variant<'a>, Failure> {
+    let function = &lowered.function;
+    let shapes: Result<Vec<Vec<usize>>, Failure> =
+        function.params.iter().map(|p| bind::shape(p, sizes)).collect();
+    let by_name =
+        lowered.definition.as_ref().map(|d| crate::check::bounds(d, function, sizes)).unwrap_or_default();
+    Ok(Variant {
+        label: label.to_owned(),
+        executable,
+        routine: 0,
+        sizes: sizes.clone(),
+        counts: shapes?.iter().map(|s| s.iter().product()).collect(),
+        bounds: function.params.iter().map(|p| by_name.get(&p.name).copied().unwrap_or(0)).collect(),
+    })
+}
+
+fn rows(measured: &[Measured]) -> Vec<Vec<String>> {
+    let first = measured.first().and_then(|m| m.digest);
+    let of = |(k, m): (usize, &Measured)| match (&m.times, m.digest, first) {
+        (Err(failure), ..) => {
+            vec![m.label.clone(), "failed".into(), String::new(), String::new(), failure.summary()]
+        }
+        (Ok(times), ..) if k == 0 => row(&m.label, times, ""),
+        (Ok(times), Some(mine), Some(first)) if mine.agrees(&first) => row(&m.label, times, "agrees"),
+        (Ok(times), ..) => row(&m.label, times, "DIFFERS"),
+    };
+    measured.iter().enumerate().map(of).collect()
+}
+
+/// A model on random inputs.
+fn of_model(arguments: &Explore) -> Result<Vec<Vec<String>>, Failure> {
+    let times =
+        crate::command::model::times(&arguments.file, &arguments.sizes, arguments.threads, arguments.reps)?;
+    Ok(vec![row("the whole model", &times, "")])
+}

@@ -1,0 +1,93 @@
+//! `lozenge explore` on every C kernel: a page below its bound, whose text of C is that of `compile`.
+#![allow(missing_docs)]
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+
+/// Largest page.
+const MAX_BYTES: usize = 1_000_000;
+
+fn lozenge(arguments: &[&str], file: &Path) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_lozenge"))
+        .args(arguments)
+        .arg(file)
+        .env("LOZENGE_CACHES", "48K,2M")
+        .env("LOZENGE_REGISTERS", "32x64")
+        .output()
+        .expect("the program runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {told}", file.display());
+    String::from_utf8(output.stdout).expect("pages are UTF-8")
+}
+
+/// The text of a stage, without its markup.
+fn stage(page: &str, id: &str) -> String {
+    let (_, rest) = page.split_once(&format!("id=\"stage-{id}\"")).expect(id);
+    // What is said of the stage before may have `code` as well.
+    let (_, rest) = rest.split_once("<pre").expect("a stage has its text in `pre`");
+    let (_, rest) = rest.split_once("<code>").expect("and in `code`");
+    let (text, _) = rest.split_once("</code></pre>").expect("which ends");
+    let mut plain = String::new();
+    let mut inside = false;
+    for c in text.chars() {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            _ if inside => {}
+            c => plain.push(c),
+        }
+    }
+    let signs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    signs.iter().fold(plain, |text, (sign, plain)| text.replace(sign, plain))
+}
+
+/// Whether a page says that a statement of its region has lines of C.
+fn ties_c(page: &str) -> bool {
+    let (_, rest) = page.split_once("id=\"stage-c\"").expect("there is C");
+    let (_, origins) = page.split_once("id=\"origins\">").expect("there are origins");
+    let statement = |number: usize| {
+        let origin = origins.split("],[").nth(number).unwrap_or_default();
+        origin.trim_start_matches('[').starts_with("\"S")
+    };
+    rest.split("data-o=\"").skip(1).any(|rest| {
+        let numbers = rest.split('"').next().unwrap_or_default().split(' ');
+        numbers.filter_map(|number| number.parse().ok()).any(statement)
+    })
+}
+
+#[test]
+fn every_kernel_has_a_page() {
+    let kernels = golden::cases("c/kernels", "c");
+    let (todo, tied) = (Mutex::new(kernels.iter()), Mutex::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let Some(kernel) = todo.lock().unwrap().next() else { return };
+                    let page = lozenge(&["explore"], &kernel.path);
+                    assert!(page.len() <= MAX_BYTES, "{}: {} bytes", kernel.name, page.len());
+                    assert_eq!(stage(&page, "source").trim_end(), kernel.input.trim_end(), "{}", kernel.name);
+                    assert!(!page.contains("lines are left out"), "{}", kernel.name);
+                    *tied.lock().unwrap() += usize::from(ties_c(&page));
+                }
+            });
+        }
+    });
+    let tied = *tied.lock().unwrap();
+    assert!(
+        4 * tied > 3 * kernels.len(),
+        "{tied} of {} kernels have lines of C that are tied",
+        kernels.len()
+    );
+}
+
+#[test]
+fn c_is_that_of_compile() {
+    for name in ["tests/c/kernels/gemm.c", "tests/c/kernels/two-regions.c", "library/mathematics.loz"] {
+        let file = golden::root().join(name);
+        let page = lozenge(&["explore"], &file);
+        let c = lozenge(&["compile"], &file);
+        assert_eq!(stage(&page, "c").trim_end(), c.trim_end(), "{name}");
+    }
+}
