@@ -138,6 +138,31 @@ fn every_link_leads_somewhere() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
+/// Paths in pages for developers: what is between backticks and begins with a folder of the repository.
+#[test]
+fn files_that_are_named_are_there() {
+    let root = golden::root();
+    let folders = ["crates/", "library/", "tests/", "docs/", "benches/", "runtime/", "proofs/", "editors/"];
+    let (mut seen, mut wrong) = (0, String::new());
+    for page in ["CONTRIBUTING.md", "ARCHITECTURE.md", "README.md"] {
+        for name in read(&root.join(page)).split('`').skip(1).step_by(2) {
+            let path =
+                folders.iter().any(|folder| name.starts_with(folder)) && !name.contains([' ', '*', '{']);
+            // Words in capitals stand for names.
+            let stands_for =
+                name.split('/').any(|part| part.chars().filter(char::is_ascii_uppercase).count() > 2);
+            if path && !stands_for {
+                seen += 1;
+                if !root.join(name).exists() {
+                    let _ = writeln!(wrong, "{page}: {name}: there is no such file");
+                }
+            }
+        }
+    }
+    assert!(seen > 30, "{seen} paths");
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
 #[test]
 fn the_index_names_every_page() {
     let docs = golden::root().join("docs");
