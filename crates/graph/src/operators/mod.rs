@@ -179,8 +179,9 @@ pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
 fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Result<Meaning, Diagnostic> {
     let Some(entry) = lookup(&call.op.domain, &call.op.name) else {
         let message = format!("the operator `{}` is not in the library", call.op);
-        return Err(Diagnostic::general(UNKNOWN_OPERATOR, message)
-            .help("docs/operators.md lists those that are"));
+        return Err(
+            Diagnostic::general(UNKNOWN_OPERATOR, message).help("docs/operators.md lists those that are")
+        );
     };
     few_inputs(call.op, call.inputs.len())?;
     let mut op = Op::new(call);
