@@ -91,7 +91,7 @@ pub const INDEX_ARITHMETIC: Pass = Pass {
     step: Step {
         name: "index-arithmetic",
         literature: "induction-variable analysis without overflow, as in LLVM's scalar evolution",
-        about: "data arithmetic on loop variables becomes index arithmetic where 64 bits are shown to suffice",
+        about: "data arithmetic on loop variables becomes index arithmetic where 64 bits are enough",
     },
     run: |function| changed(function, indices::function(function)),
 };
@@ -101,7 +101,7 @@ pub const SIMPLIFICATION: Pass = Pass {
     step: Step {
         name: "simplification",
         literature: "algebraic simplification, dead code elimination",
-        about: "subscripts and conditions are simplified by what bounds say; loops that run once or never go",
+        about: "subscripts and conditions become shorter; loops that never run are removed, and a loop that runs once becomes its body",
     },
     run: |function| changed(function, simplify::function(function)),
 };
@@ -111,7 +111,7 @@ pub const SIMPLIFICATION_FOR_C: Pass = Pass {
     step: Step {
         name: "simplification-for-c",
         literature: "algebraic simplification, strength reduction of division",
-        about: "as simplification; floor division becomes C's where operands are not negative",
+        about: "as simplification; and floor division becomes C's where operands are not negative",
     },
     run: |function| changed(function, simplify::function_for_c(function)),
 };

@@ -16,7 +16,7 @@ pub const PASS: Pass = Pass {
     step: Step {
         name: "strip-mining",
         literature: "strip-mining by the divisor of `/` and `%`",
-        about: "a loop whose variable is divided by a constant becomes two loops, so that the division goes",
+        about: "a loop whose variable is divided by a constant becomes two loops without the division",
     },
     run: |function| changed(function, split(function)),
 };

@@ -161,7 +161,7 @@ fn measure(
     let repetitions = if arguments.quick { "-DREPS=1" } else { "-DREPS=3" };
     let defines = vec!["-DLARGE".to_owned()];
     let reassociate = arguments.reassociate;
-    let includes = vec![format!("-I{}", folder.display())];
+    let includes = vec![crate::process::include(folder).to_string_lossy().into_owned()];
     let choice = Choice {
         assume_no_alias: true,
         defines: defines.clone(),
