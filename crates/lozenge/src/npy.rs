@@ -402,7 +402,7 @@ mod tests {
             (b"\x93NUMPY\x09\x00\xff\xff{".to_vec(), "version 9"),
             (
                 file("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", &[0; 7]),
-                "7 bytes of data where its header asks for 8",
+                "7 bytes of data where its header needs 8",
             ),
             (
                 file(

@@ -27,7 +27,8 @@ impl Folder {
             .args(arguments)
             .current_dir(&self.0)
             .env("TMPDIR", self.0.join("scratch"))
-            .env("NO_COLOR", "1");
+            .env("NO_COLOR", "1")
+            .env("LOZENGE_PROGRESS", "off");
         command.env_remove("CC").stdin(Stdio::null());
         command
     }
