@@ -4,6 +4,7 @@ import pickle
 import random
 import re
 
+import numpy
 import pytest
 
 import lozenge
@@ -37,7 +38,7 @@ def test_a_text_has_a_name():
 
 def test_options_are_in_the_words_of_python():
     text = "def twice [n] (xs: [n]i64): [n]i64 = map (\\x -> x + x) xs\n"
-    assert lozenge.load(text).twice([1, 2]).tolist() == [2, 4]
+    assert lozenge.load(text).twice(numpy.array([1, 2])).tolist() == [2, 4]
     error = raised(lambda: lozenge.load(text, strategy="none").twice.compile())
     assert (
         error.code == "D0101" and 'schedule="auto"' in error.rendered and "--schedule" not in error.rendered
