@@ -10,8 +10,11 @@ use tree_sitter_loader::{CompileConfig, Loader};
 /// The languages that have a grammar.
 pub const LANGUAGES: [&str; 2] = ["loz", "gsl"];
 
-/// What is generated from `grammar.js`.
-pub const GENERATED: [&str; 4] = ["grammar.json", "node-types.json", "parser.c", "tree_sitter/parser.h"];
+/// What is generated from `grammar.js` and committed.
+pub const GENERATED: [&str; 3] = ["grammar.json", "node-types.json", "parser.c"];
+
+/// The generator's own header, which parsers include: it is written where it is missing, and not committed.
+const HEADER: &str = "tree_sitter/parser.h";
 
 /// The version of the interface that parsers have: one that editors with a tree-sitter before 0.25 know, too.
 const ABI: usize = 14;
@@ -46,10 +49,25 @@ pub fn generate(language: &str, into: &Path) -> Result<(), String> {
     )
     .map_err(|e| e.to_string())?;
     fs::create_dir_all(into.join("tree_sitter")).map_err(|e| e.to_string())?;
-    for file in GENERATED {
+    for file in GENERATED.into_iter().chain([HEADER]) {
         fs::copy(all.path().join(file), into.join(file)).map_err(|e| e.to_string())?;
     }
     Ok(())
+}
+
+/// Writes the generator's header beside a committed parser, if it is missing.
+///
+/// # Errors
+/// As [`generate`].
+pub fn complete(language: &str) -> Result<(), String> {
+    let header = folder(language).join("src").join(HEADER);
+    if header.exists() {
+        return Ok(());
+    }
+    let fresh = tempfile::tempdir().map_err(|e| e.to_string())?;
+    generate(language, fresh.path())?;
+    fs::create_dir_all(header.parent().unwrap_or(&header)).map_err(|e| e.to_string())?;
+    fs::copy(fresh.path().join(HEADER), header).map(drop).map_err(|e| e.to_string())
 }
 
 /// Compiles and loads the parser of a grammar from the files that are committed; `library` is a folder for what is built.

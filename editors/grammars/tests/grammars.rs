@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use grammars::{GENERATED, LANGUAGES, files, folder, generate, language, root};
+use grammars::{GENERATED, LANGUAGES, complete, files, folder, generate, language, root};
 use tree_sitter::{Language, Node, Parser, Query, QueryCursor, StreamingIterator};
 
 fn blessing() -> bool {
@@ -18,6 +18,7 @@ fn blessing() -> bool {
 fn loaded(name: &str) -> (Language, tempfile::TempDir) {
     static ONCE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _one = ONCE.lock().unwrap();
+    complete(name).expect("node runs grammar.js");
     if blessing() {
         generate(name, &folder(name).join("src")).unwrap();
     }
