@@ -326,7 +326,9 @@ mod tests {
         assert!(
             tensor("[1.5]", Scalar::I32.into()).unwrap_err().contains("`1.5` is not a number of this type")
         );
-        assert!(tensor("(1, 2)", Scalar::I32.into()).unwrap_err().contains("a pair is given where i32 is needed"));
+        assert!(
+            tensor("(1, 2)", Scalar::I32.into()).unwrap_err().contains("a pair is given where i32 is needed")
+        );
         assert!(Value::read("[1").unwrap_err().contains("not closed"));
         assert!(Value::read(&"[".repeat(100_000)).unwrap_err().contains("too deep"));
     }
