@@ -13,8 +13,7 @@ pub fn run(as_json: bool) {
     if as_json {
         let steps: Vec<_> = steps().iter().map(step_json).collect();
         let lists: Vec<_> = passes::PIPELINES.iter().map(|list| pipeline_json(list)).collect();
-        let value = json!({ "ok": true, "passes": steps, "pipelines": lists });
-        report::print(&format!("{value:#}\n"));
+        report::print_json(json!({ "ok": true, "passes": steps, "pipelines": lists }));
         return;
     }
     report::print(&text());
