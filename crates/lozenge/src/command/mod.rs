@@ -39,7 +39,7 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use crate::cli::{Cli, Command, FuzzOf, Target};
+use crate::cli::{Cli, Command, FuzzOf, Look, Target};
 use crate::failure::Failure;
 use crate::{config, leftover, process, progress, report};
 
@@ -128,6 +128,12 @@ fn dash_is_standard_output(command: &mut Command) -> Result<(), Failure> {
 fn dispatch(cli: &Cli) -> Result<(), Failure> {
     passed_over::by_programs(&cli.command)?;
     match &cli.command {
+        Command::Compile(arguments)
+            if arguments.look != Look::default()
+                && (arguments.library.is_given() || arguments.target == Target::Athread) =>
+        {
+            Err(passes::not_here())
+        }
         Command::Compile(arguments) if arguments.library.is_given() => {
             compile_library::run(arguments, cli.json)
         }

@@ -138,6 +138,13 @@ pub fn look(look: &Look, histories: impl FnOnce() -> Result<Vec<History>, Failur
     Ok(())
 }
 
+/// Looking at passes, where no command shows them.
+pub(super) fn not_here() -> Failure {
+    let message = "`--print-after`, `--print-after-all` and `--verify` have no effect for libraries and for the target athread";
+    Failure::usage("X0009", message)
+        .help("leave out `--target`, `--shared` or `--static`; for athread, `--emit schedule` prints the tree after each module")
+}
+
 /// The loops after the passes that are asked for.
 fn after(history: &History, look: &Look) -> String {
     let wanted = |name: &str| look.print_after_all || look.print_after.iter().any(|one| one == name);
@@ -148,6 +155,7 @@ fn after(history: &History, look: &Look) -> String {
 fn verified(history: &History) -> Result<String, Failure> {
     let name = &history.before.name;
     match passes::verify(&history.before, &history.applied) {
+        Ok(passes::Verified { valid: 0, .. }) => Ok(format!("verified `{name}`: no pass changed it\n")),
         Ok(passes::Verified { valid, runs }) => Ok(format!(
             "verified `{name}`: {valid} passes changed it; all results are valid, and {runs} runs of the interpreter at small sizes gave the same bits\n"
         )),
