@@ -89,13 +89,13 @@ impl Facts {
         for dim in function.params.iter().flat_map(|p| &p.dims) {
             facts.assume_natural(dim);
         }
-        facts.hold(function);
+        facts.hold_parameters(function);
         facts
     }
 
     /// What 64 bits hold: the sizes, the extents, and how many bytes each parameter has, since these
     /// are in memory.
-    fn hold(&mut self, function: &Function) {
+    fn hold_parameters(&mut self, function: &Function) {
         let mut hold = |poly: Option<Poly>| {
             if let Some(poly) = poly.filter(|p| p.as_constant().is_none())
                 && self.held.len() < MOST_HELD
@@ -115,6 +115,11 @@ impl Facts {
         for size in &function.sizes {
             hold(Some(Poly::var(size)));
         }
+    }
+
+    /// That 64 bits hold the exact value of an index expression.
+    pub fn hold(&mut self, expr: &Expr) {
+        self.held.extend(stable_poly(expr));
     }
 
     fn learn(&mut self, poly: Option<Poly>) {

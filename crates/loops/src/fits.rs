@@ -80,7 +80,8 @@ pub fn range(e: &Expr, names: &Ranges) -> Result<Option<Range>, Beyond> {
 /// The range of the value of an expression, if it and all its parts fit in 64 bits; none if data gives it.
 pub fn if_fits(e: &Expr, names: &Ranges) -> Option<Range> {
     let (low, high) = exact(e, names)?;
-    Some((low.max(i64::MIN.into()), high.min(i64::MAX.into())))
+    let within = |value: i128| value.clamp(i64::MIN.into(), i64::MAX.into());
+    Some((within(low), within(high)))
 }
 
 /// Whether the value of an operation fits in 64 bits, if those of its operands do.

@@ -57,10 +57,6 @@ static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static inline int64_t lozenge_max(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* Sum of 64-bit integers that wraps around. */
 static inline int64_t lozenge_add(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -169,7 +165,7 @@ int joined(
         int64_t *restrict z) {
     if (n < 0 || m < 0
             || (lozenge_add_beyond(n, n * m) || lozenge_add_beyond(m, 1)
-            || lozenge_add_beyond(lozenge_max(lozenge_max(6, m + 1), 0), 1))) {
+            || lozenge_add_beyond(m, 1))) {
         return BAD_SIZES;
     }
     for (int64_t i = 0; i < n * m; i++) {

@@ -127,7 +127,7 @@ pub(super) fn file(functions: &[&Function], header: &str, threads: i64) -> Resul
             host.line(&format!("if (!({condition}))"));
             host.line("  return 2;");
         }
-        for (op, a, b) in beyond::operations(function) {
+        for (op, a, b) in beyond::operations(function)? {
             let operands = vec![host.scope.expr(&a)?, host.scope.expr(&b)?];
             host.line(&format!("if ({})", print(&CExpr::call(beyond::helper(op).1, operands))));
             host.line("  return 2;");
