@@ -1,5 +1,6 @@
 //! The pipeline: model, dependences, schedule, tiles, parallel and vector loops, code, check.
 
+mod candidates;
 mod freedom;
 mod map;
 mod order;
@@ -9,6 +10,7 @@ mod schedule;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ::optimize::Machine;
 use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
 use passes::{Applied, Pass};
 
@@ -20,7 +22,7 @@ use crate::limits::Limits;
 use crate::locality::{self, Caches};
 use crate::model::{self, Model};
 use crate::scheduling::{self, Fusion};
-use crate::transform::contraction::{self, Shape, Split};
+use crate::transform::contraction::{Shape, Split};
 use crate::transform::{Request, Shaped, diamond, keep, rows, window};
 use crate::tree::Tree;
 use freedom::Freedom;
@@ -70,6 +72,8 @@ pub struct Options {
     pub jam: i64,
     /// Whether full tiles get code of their own, apart from partial ones.
     pub isolate: bool,
+    /// What the costs of candidates are predicted for.
+    pub machine: Machine,
 }
 
 impl Default for Options {
@@ -90,6 +94,7 @@ impl Default for Options {
             private: true,
             jam: 4,
             isolate: true,
+            machine: Machine::default(),
         }
     }
 }
@@ -130,6 +135,8 @@ pub struct Report {
     pub checked: Option<Checked>,
     /// Why the function was left as it is, if it was.
     pub left: Option<String>,
+    /// The candidates, the chosen one first, with what is predicted for each.
+    pub candidates: Vec<String>,
 }
 
 impl Optimized {
@@ -171,7 +178,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let function_or_relaxed = relaxed.as_ref().unwrap_or(function);
     let mut result = match &options.schedule {
         Some(schedule) => by_schedule(function_or_relaxed, schedule, options, bounds)?,
-        None => optimize_updates(function_or_relaxed, options, bounds)?,
+        None => candidates::best(function_or_relaxed, options, bounds)?,
     };
     result.applied.splice(..0, applied);
     if !options.reassociate && !any_parallel(&result.function.body) {
@@ -193,73 +200,6 @@ fn any_parallel(body: &[Stmt]) -> bool {
         other => other.bodies().into_iter().any(any_parallel),
     })
 }
-
-fn optimize_updates(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {
-    // A scalar of each iteration, or an array that it fills anew, keeps nests together that contract: where it is stored, or with elements of its own, they
-    // come apart, if that pays.
-    for (pass, what) in EXPANSIONS {
-        if options.contraction.is_some()
-            && let Some(expanded) = pass.run(function)
-            && contraction::may_contract(&expanded)
-            && let Ok(result) = optimize_as_it_is(&expanded, options, bounds)
-            && result.report.contracted
-        {
-            return Ok(result.after(pass, expanded, what));
-        }
-    }
-    // A sum that goes across memory, row by row instead.
-    let (pass, what) = EXPANSIONS[0];
-    if options.tiling != Tiling::None
-        && locality::sum_across(&function.body).is_some_and(|sum| sum.scalar)
-        && let Some(stored) = pass.run(function)
-        && let Ok(result) = optimize_as_it_is(&stored, options, bounds)
-        && result.report.tiled
-    {
-        return Ok(result.after(pass, stored, what));
-    }
-    let whole = optimize_as_it_is(function, options, bounds);
-    // Scalars that only name a value, if tiles or parallel loops are found without them.
-    if let Ok(with) = &whole
-        && options.tiling != Tiling::None
-        && with.gain() < 2
-        && let Some(without) = passes::COPY_PROPAGATION.run(function)
-        && let Ok(result) = optimize_updates(&without, options, bounds)
-        && result.gain() > with.gain()
-    {
-        let what = "values are put where local scalars name them";
-        return Ok(result.after(&passes::COPY_PROPAGATION, without, what));
-    }
-    match whole {
-        // Too large to be looked at as a whole.
-        Err(limit) if fault::is_limit(&limit) => in_parts(function, options, limit),
-        whole => or_shared(whole, function, options, bounds),
-    }
-}
-
-/// What is declared inside a loop and could not be declared there again: its storage is shared, as the order of the text allows.
-fn or_shared(
-    whole: Result<Optimized>,
-    function: &Function,
-    options: &Options,
-    bounds: Bounds,
-) -> Result<Optimized> {
-    match whole {
-        Err(refused) if options.private && declares_inside(&function.body, false) => {
-            let shared = Options { private: false, ..options.clone() };
-            let mut result = optimize_as_it_is(function, &shared, bounds)?;
-            result.report.notes.push(format!("local arrays are shared by iterations: {}", refused.message));
-            Ok(result)
-        }
-        whole => whole,
-    }
-}
-
-/// Passes that give nests storage of their own where they contract then, and what is told of them.
-const EXPANSIONS: [(&Pass, &str); 3] = [
-    (&passes::STORE_FORWARDING, "sums are made in the elements that they are stored to"),
-    (&passes::SCALAR_EXPANSION, "local scalars have an element for each iteration"),
-    (&passes::ARRAY_EXPANSION, "an array that is filled anew has a part for each iteration"),
-];
 
 /// A schedule that is given: the passes before it, the tree, and code made as it says.
 fn by_schedule(

@@ -1,0 +1,310 @@
+//! What a loop program takes, predicted without running it.
+//!
+//! Every size is taken as [`EXTENT`], and bounds and conditions are looked at in sampled iterations, so that a triangular loop has its mean length.
+//! Innermost loops cost arithmetic and accesses, in lanes where the accesses allow it, or the latency of what they carry from one iteration to the next.
+//! Lines moved are counted as if caches were fully associative: a loop brings each line of its arrays once if its body fits into the cache, and
+//! else once for each iteration. So sizes and places are numbers here, and subscripts may be of any form.
+//!
+//! Left out: conflicts, TLBs, sharing of lines between cores, and what a C compiler does beyond lanes and registers.
+
+mod arithmetic;
+mod lines;
+mod numbers;
+
+use std::collections::HashMap;
+
+use loops::{Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
+
+use crate::machine::{LINE, Machine};
+use arithmetic::{Straight, innermost};
+use lines::{Array, Site, moved, touched};
+use numbers::Values;
+
+/// What sizes are taken as.
+pub const EXTENT: f64 = 2000.0;
+
+/// Iterations of a loop that data bounds.
+const BY_DATA: f64 = 16.0;
+
+/// Cycles of one iteration of a loop beside its body.
+const ITERATION: f64 = 1.0;
+
+/// Cycles to begin a loop.
+const BEGIN: f64 = 4.0;
+
+/// The predicted cost of a loop program: cycles of the thread that takes longest.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Cost {
+    /// Arithmetic, accesses to the first cache, and loops.
+    pub compute: f64,
+    /// Moving lines into each cache.
+    pub moves: [f64; 3],
+    /// Beginning parallel loops.
+    pub forks: f64,
+    /// The sum over nests of the longer of computing and moving, and of forks.
+    total: f64,
+}
+
+impl Cost {
+    /// All of it, in cycles.
+    pub fn cycles(&self) -> f64 {
+        self.total
+    }
+
+    /// In words: cycles, and what most of them are.
+    pub fn text(&self) -> String {
+        let [l1, l2, l3] = self.moves;
+        let parts = [
+            ("arithmetic and loops", self.compute),
+            ("lines into L1", l1),
+            ("lines into L2", l2),
+            ("lines from memory", l3),
+            ("forks", self.forks),
+        ];
+        let most = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or("", |part| part.0);
+        format!("{:.3e} cycles, most for {most}", self.total)
+    }
+
+    /// The line of a candidate with this cost, beside the cost of the chosen one.
+    pub fn beside(&self, name: &str, chosen: &Cost) -> String {
+        let times = self.cycles() / chosen.cycles().max(1.0);
+        format!("{name}: {times:.2} times as long, {}", self.text())
+    }
+
+    fn add(&mut self, other: &Cost) {
+        self.compute += other.compute;
+        self.forks += other.forks;
+        self.total += other.total;
+        self.moves.iter_mut().zip(other.moves).for_each(|(a, b)| *a += b);
+    }
+}
+
+/// The predicted cost of a function. Work in proportion to its length times the depth of its loops.
+pub fn cost(function: &Function, machine: &Machine) -> Cost {
+    let mut values = Values::default();
+    function.sizes.iter().for_each(|size| values.set(size, EXTENT));
+    let mut walk =
+        Walk { machine, values, arrays: HashMap::new(), threads: machine.threads, probability: 1.0 };
+    for param in &function.params {
+        walk.declare(&param.name, param.elem.bytes() as f64, &param.dims, false);
+    }
+    let work = walk.stmts(&function.body);
+    // What a function of one nest does at once, one of several does one after another.
+    let mut all = Cost::default();
+    work.into_iter().for_each(|one| all.add(&one.finished(machine)));
+    all
+}
+
+/// What a stretch of the program takes, before moving and computing are put together.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    compute: f64,
+    forks: f64,
+    /// Accesses, with the loops of the stretch around each, outermost first.
+    sites: Vec<Site>,
+    /// Lines into each cache, where a loop has them settled.
+    lines: [f64; 3],
+    /// Threads that its lines are spread over.
+    spread: f64,
+    /// Iterations of the loop around it that run at once, where it is straight code.
+    lanes: f64,
+}
+
+impl Work {
+    fn finished(&self, machine: &Machine) -> Cost {
+        let mut cost = Cost { compute: self.compute, forks: self.forks, ..Cost::default() };
+        for ((moves, lines), cache) in cost.moves.iter_mut().zip(self.lines).zip(&machine.caches) {
+            *moves = lines * cache.line / self.spread.max(1.0).min(cache.together);
+        }
+        cost.total = cost.compute.max(cost.moves.iter().sum()) + cost.forks;
+        cost
+    }
+}
+
+struct Walk<'a> {
+    machine: &'a Machine,
+    values: Values,
+    arrays: HashMap<Name, Array>,
+    /// Threads that a parallel loop here would have.
+    threads: f64,
+    /// How often the place is reached, of the times that its loops come by.
+    probability: f64,
+}
+
+impl Walk<'_> {
+    fn declare(&mut self, name: &Name, bytes: f64, dims: &[Expr], small: bool) {
+        let extents: Vec<f64> =
+            dims.iter().map(|d| self.values.usual(d).unwrap_or(BY_DATA).max(1.0)).collect();
+        let mut strides = vec![1.0; extents.len()];
+        for k in (1..extents.len()).rev() {
+            strides[k - 1] = strides[k] * extents[k];
+        }
+        let elements: f64 = extents.iter().product();
+        let vectors = self.machine.registers;
+        let in_registers = small && elements * bytes <= (vectors.count * vectors.bytes) as f64;
+        self.arrays.insert(name.clone(), Array { bytes, strides, elements, in_registers });
+    }
+
+    /// The work of each statement that stands alone.
+    fn stmts(&mut self, stmts: &[Stmt]) -> Vec<Work> {
+        stmts.iter().flat_map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Vec<Work> {
+        match stmt {
+            Stmt::Loop(l) => vec![self.nest(l)],
+            Stmt::Block { body, .. } => self.stmts(body),
+            Stmt::If { cond, then, otherwise } => {
+                let (outside, weights) = (self.probability, self.values.weights());
+                let mut work = Vec::new();
+                for (branch, holds) in [(then, true), (otherwise, false)] {
+                    let share = self.values.enter_branch(cond, holds);
+                    if share > 0.0 {
+                        self.probability = outside * share;
+                        work.extend(self.stmts(branch));
+                    }
+                    self.values.set_weights(weights);
+                }
+                self.probability = outside;
+                work
+            }
+            Stmt::Local(local) => {
+                let small = matches!(local.storage, Storage::Auto | Storage::Stack);
+                self.declare(&local.name, local.elem.bytes() as f64, &local.dims, small);
+                Vec::new()
+            }
+            Stmt::Assign(assign) => {
+                let unrolled = Vec::new();
+                vec![self.code(vec![Straight { assign, unrolled, share: 1.0, guarded: false }], None)]
+            }
+            Stmt::Copy(_) | Stmt::Wait(_) => Vec::new(),
+        }
+    }
+
+    /// Work of straight code, in one iteration of a loop.
+    fn code(&self, code: Vec<Straight<'_>>, around: Option<&Loop>) -> Work {
+        let (compute, lanes) = innermost(&code, around, &self.arrays, &self.values, self.machine);
+        let mut sites = Vec::new();
+        for one in &code {
+            let mut own = lines::sites(one.assign, &self.arrays, &self.values);
+            for (var, trips) in &one.unrolled {
+                own.iter_mut().for_each(|site| site.enter(var, *trips, 1.0));
+            }
+            sites.extend(own);
+        }
+        let lines = [moved(&sites) * self.probability; 3];
+        Work { compute: compute * self.probability, sites, lines, spread: 1.0, lanes, ..Work::default() }
+    }
+
+    fn nest(&mut self, l: &Loop) -> Work {
+        let weights = self.values.weights();
+        let trips = self.values.enter(l).unwrap_or(BY_DATA);
+        let parallel = l.kind == LoopKind::Parallel;
+        let threads = self.threads;
+        let used = if parallel { threads.min(trips.max(1.0)) } else { 1.0 };
+        if used > 1.0 {
+            self.threads = 1.0;
+        }
+        let mut code = Vec::new();
+        let mut at = Place { around: &l.var, unrolled: Vec::new(), share: 1.0, guarded: false };
+        let mut body = match self.straight(&l.body, &mut at, &mut code) && !code.is_empty() {
+            true => self.code(code, Some(l)),
+            false => joined(self.stmts(&l.body)),
+        };
+        let overhead = match l.kind {
+            LoopKind::Vector | LoopKind::Unroll(_) => 0.0,
+            _ => ITERATION / body.lanes.max(1.0),
+        };
+        body.lanes = 1.0;
+        let begin = if overhead > 0.0 { BEGIN * self.probability } else { 0.0 };
+        let each = body.compute + overhead * self.probability;
+        let fork = self.machine.fork * self.probability;
+        body.compute = trips * each + begin;
+        body.forks *= trips;
+        // Loops of little work are not run by several threads: the generated code tests that.
+        let shared = (trips / used).ceil() * each + fork;
+        if used > 1.0 && shared < body.compute {
+            body.compute = shared - fork + begin;
+            body.forks += fork;
+            body.spread *= used;
+        }
+        self.lines(&mut body, l, trips);
+        self.threads = threads;
+        self.values.leave(l, weights);
+        body
+    }
+
+    /// The lines of a loop from those of its body.
+    fn lines(&self, body: &mut Work, l: &Loop, trips: f64) {
+        let bytes = touched(&body.sites) * LINE;
+        for site in &mut body.sites {
+            site.enter(&l.var, trips, l.step.max(1) as f64);
+        }
+        let all = moved(&body.sites) * self.probability;
+        for (lines, cache) in body.lines.iter_mut().zip(&self.machine.caches) {
+            let again = *lines * trips;
+            *lines = if bytes <= cache.bytes { all } else { again };
+        }
+    }
+
+    /// Collects the assignments of a body that has nothing else but scalar variables, conditions, and unrolled loops of such.
+    fn straight<'p>(&mut self, body: &'p [Stmt], at: &mut Place<'p>, code: &mut Vec<Straight<'p>>) -> bool {
+        body.iter().all(|stmt| match stmt {
+            Stmt::Assign(assign) => {
+                let Place { unrolled, share, guarded, .. } = at.clone();
+                code.push(Straight { assign, unrolled, share, guarded });
+                true
+            }
+            Stmt::Local(local) => local.dims.is_empty(),
+            Stmt::Loop(l) if matches!(l.kind, LoopKind::Unroll(_)) => {
+                let weights = self.values.weights();
+                let trips = self.values.enter(l).unwrap_or(BY_DATA);
+                at.unrolled.push((&l.var, trips));
+                let all = self.straight(&l.body, at, code);
+                at.unrolled.pop();
+                self.values.leave(l, weights);
+                // Subscripts are looked at with a value for each variable.
+                self.values.set(&l.var, 0.0);
+                all
+            }
+            Stmt::If { cond, then, otherwise } => {
+                let (weights, before) = (self.values.weights(), at.clone());
+                let differs = cond.vars().contains(at.around) || cond.is_data();
+                let all = [(then, true), (otherwise, false)].into_iter().all(|(branch, holds)| {
+                    at.share = before.share * self.values.enter_branch(cond, holds);
+                    at.guarded = before.guarded || differs;
+                    let all = at.share == 0.0 || self.straight(branch, at, code);
+                    self.values.set_weights(weights);
+                    all
+                });
+                *at = before;
+                all
+            }
+            _ => false,
+        })
+    }
+}
+
+/// A place in straight code.
+#[derive(Clone)]
+struct Place<'p> {
+    /// The variable of the loop around the code.
+    around: &'p Name,
+    /// Unrolled loops around it.
+    unrolled: Vec<(&'p Name, f64)>,
+    share: f64,
+    guarded: bool,
+}
+
+/// What is done one after another in one iteration.
+fn joined(parts: Vec<Work>) -> Work {
+    let mut all = Work { spread: 1.0, ..Work::default() };
+    for part in parts {
+        all.compute += part.compute;
+        all.forks += part.forks;
+        all.spread = all.spread.max(part.spread);
+        all.lines.iter_mut().zip(part.lines).for_each(|(a, b)| *a += b);
+        all.sites.extend(part.sites);
+    }
+    all
+}

@@ -1,0 +1,216 @@
+//! Cycles of straight code in an innermost loop.
+
+use std::collections::HashMap;
+
+use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, UnaryOp};
+
+use super::lines::{Array, Arrays, growth};
+use super::numbers::Values;
+use crate::machine::Machine;
+
+/// An assignment in straight code, with the unrolled loops between the loop that is looked at and it.
+pub(super) struct Straight<'a> {
+    pub assign: &'a Assign,
+    /// Variables and iterations of unrolled loops, outermost first.
+    pub unrolled: Vec<(&'a Name, f64)>,
+    /// How often it runs, of the times that the place is reached.
+    pub share: f64,
+    /// Whether it is under a condition that may differ between iterations.
+    pub guarded: bool,
+}
+
+impl Straight<'_> {
+    /// How often it runs in one iteration.
+    fn copies(&self) -> f64 {
+        self.share * self.unrolled.iter().map(|(_, trips)| trips).product::<f64>()
+    }
+
+    /// How many of the copies of an access are different.
+    fn different(&self, access: &Access) -> f64 {
+        let moves = |var: &Name| access.indices.iter().any(|i| i.vars().contains(var));
+        self.share
+            * self.unrolled.iter().filter(|(var, _)| moves(var)).map(|(_, trips)| trips).product::<f64>()
+    }
+}
+
+/// Cycles of one iteration of the assignments of an innermost loop, and iterations that are lanes of one vector; without a loop, of one run through them.
+pub(super) fn innermost(
+    code: &[Straight<'_>],
+    around: Option<&Loop>,
+    arrays: &Arrays,
+    values: &Values,
+    machine: &Machine,
+) -> (f64, f64) {
+    let place = Place { around, arrays, values };
+    let mut work = Operations::default();
+    let (mut unit, mut far) = (0.0, 0.0);
+    let (mut widest, mut scatters): (f64, bool) = (1.0, false);
+    for one in code {
+        let mut count = |access: &Access, stored: bool| {
+            let Some(array) = place.memory(access) else { return };
+            widest = widest.max(array.bytes);
+            let by = place.along(access, array).map(f64::abs);
+            match by {
+                Some(0.0) => {}
+                Some(1.0) => unit += one.different(access),
+                _ => far += one.different(access),
+            }
+            scatters |= stored && (one.guarded || by.is_some_and(|by| by > 1.0));
+        };
+        count(&one.assign.target, true);
+        loads(&one.assign.value).into_iter().for_each(|access| count(access, false));
+        let mut own = Operations::default();
+        own.of(&one.assign.value);
+        own.plain += f64::from(u8::from(one.assign.update.is_some()) + u8::from(one.guarded));
+        work.add(&own, one.copies());
+    }
+    let assigns: Vec<&Assign> = code.iter().map(|one| one.assign).collect();
+    let chain = place.chain(&assigns, machine);
+    let one_by_one = around.is_none() || chain > 0.0 || scatters || work.calls > 0.0;
+    let lanes = if one_by_one { 1.0 } else { (machine.registers.bytes as f64 / widest).max(1.0) };
+    let issued = (work.plain / lanes).max(unit / lanes + far) / machine.per_cycle;
+    let slow = work.divisions * machine.division / lanes.min(4.0) + work.calls * machine.call;
+    ((issued + slow).max(chain), lanes)
+}
+
+/// Operations of an expression.
+#[derive(Default)]
+struct Operations {
+    plain: f64,
+    divisions: f64,
+    calls: f64,
+}
+
+impl Operations {
+    fn add(&mut self, other: &Operations, times: f64) {
+        self.plain += times * other.plain;
+        self.divisions += times * other.divisions;
+        self.calls += times * other.calls;
+    }
+
+    fn of(&mut self, e: &Expr) {
+        match e {
+            // Subscripts grow with the loop.
+            Expr::Load(_) => return,
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod, ..) => {
+                self.divisions += 1.0;
+            }
+            Expr::Binary(BinaryOp::Pow, ..) | Expr::Call { .. } => self.calls += 1.0,
+            Expr::Unary(UnaryOp::Sqrt, _) => self.divisions += 1.0,
+            Expr::Unary(op, _) => match op {
+                UnaryOp::Exp | UnaryOp::Log | UnaryOp::Tanh | UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Atan => {
+                    self.calls += 1.0;
+                }
+                _ => self.plain += 1.0,
+            },
+            Expr::Binary(..) | Expr::Compare(..) | Expr::Select(..) => self.plain += 1.0,
+            _ => {}
+        }
+        e.children().into_iter().for_each(|child| self.of(child));
+    }
+}
+
+fn loads(e: &Expr) -> Vec<&Access> {
+    let mut found = Vec::new();
+    let mut todo = vec![e];
+    while let Some(e) = todo.pop() {
+        match e {
+            Expr::Load(access) => found.push(access),
+            _ => todo.extend(e.children()),
+        }
+    }
+    found
+}
+
+/// Arithmetic operations between loads and the value of an expression, at most, with those before each load; nothing without such a load.
+fn steps(e: &Expr, of: &dyn Fn(&Access) -> Option<u32>) -> Option<u32> {
+    if let Expr::Load(access) = e {
+        return of(access);
+    }
+    let deepest = e.children().into_iter().filter_map(|child| steps(child, of)).max()?;
+    Some(deepest + u32::from(matches!(e, Expr::Binary(..) | Expr::Unary(..) | Expr::Select(..))))
+}
+
+struct Place<'a> {
+    around: Option<&'a Loop>,
+    arrays: &'a Arrays,
+    values: &'a Values,
+}
+
+impl<'a> Place<'a> {
+    /// The array of an access, if that is in memory.
+    fn memory(&self, access: &Access) -> Option<&'a Array> {
+        self.arrays.get(&access.array).filter(|a| !a.in_registers && !a.strides.is_empty())
+    }
+
+    /// By how many elements an access moves in an iteration.
+    fn along(&self, access: &Access, array: &Array) -> Option<f64> {
+        let l = self.around?;
+        Some(growth(access, array, self.values, &l.var) * l.step.max(1) as f64)
+    }
+
+    /// Cycles between the results of two iterations, where one needs the other's; 0 if none does.
+    fn chain(&self, assigns: &[&Assign], machine: &Machine) -> f64 {
+        let Some(l) = self.around else { return 0.0 };
+        if matches!(l.kind, LoopKind::Parallel | LoopKind::Vector) {
+            return 0.0;
+        }
+        let declared = |access: &Access| {
+            l.body.iter().any(|s| matches!(s, loops::Stmt::Local(local) if local.name == access.array))
+        };
+        // Operations from what one iteration leaves to what the next leaves there.
+        let one = |stored: &&Assign| -> u32 {
+            if declared(&stored.target) || matches!(stored.value, Expr::Cast(to, _) if to.is_int()) {
+                return 0;
+            }
+            let mut scalars: HashMap<&Name, u32> = HashMap::new();
+            let mut longest = 0;
+            for assign in assigns {
+                let of = |read: &Access| match read.array == stored.target.array {
+                    true => self.carries(&stored.target, read).then_some(0),
+                    false => scalars.get(&read.array).copied(),
+                };
+                let mut depth = steps(&assign.value, &of);
+                if assign.update.is_some() {
+                    depth = depth.max(of(&assign.target)).map(|depth| depth + 1);
+                }
+                if assign.target.array == stored.target.array {
+                    longest = longest.max(depth.unwrap_or(0));
+                } else if declared(&assign.target) {
+                    depth.map(|depth| scalars.insert(&assign.target.array, depth));
+                }
+            }
+            longest
+        };
+        let longest = assigns.iter().map(one).max().unwrap_or(0);
+        f64::from(longest) * machine.latency
+    }
+
+    /// Whether an access is to the same place in every iteration.
+    fn stands(&self, access: &Access) -> bool {
+        let Some(l) = self.around else { return true };
+        access.indices.iter().all(|i| !i.vars().contains(&l.var))
+    }
+
+    /// Whether a load reads what an earlier iteration has stored.
+    fn carries(&self, store: &Access, load: &Access) -> bool {
+        if self.stands(store) {
+            return true;
+        }
+        let Some(array) = self.arrays.get(&store.array).filter(|a| !a.strides.is_empty()) else {
+            return false;
+        };
+        let (Some(by), Some(same)) = (self.along(store, array), self.along(load, array)) else { return true };
+        let place = |access: &Access| -> Option<f64> {
+            let at = access.indices.iter().zip(&array.strides).map(|(i, s)| Some(self.values.usual(i)? * s));
+            at.sum()
+        };
+        match place(load).zip(place(store)) {
+            Some((load, store)) if by == same => {
+                let back = (store - load) / by;
+                back > 0.0 && back.fract() == 0.0 && back < 64.0
+            }
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What the cost model says of pairs of programs of which it is known which is faster.
+
+use optimize::{Machine, cost};
+
+fn cycles(text: &str, threads: f64) -> f64 {
+    let program = loops::parse(text).expect("a program");
+    let machine = Machine { threads, ..Machine::default() };
+    cost(&program.functions[0], &machine).cycles()
+}
+
+/// The second takes at least this many times as long as the first.
+fn slower(times: f64, fast: &str, slow: &str) {
+    let (fast_cycles, slow_cycles) = (cycles(fast, 1.0), cycles(slow, 1.0));
+    assert!(slow_cycles >= times * fast_cycles, "{fast}: {fast_cycles}\n{slow}: {slow_cycles}");
+}
+
+const PRODUCT: &str = "fn f[n](a: in f64[n][n], b: in f64[n][n], c: inout f64[n][n])";
+
+#[test]
+fn walking_down_columns_takes_longer() {
+    slower(
+        2.0,
+        &format!(
+            "{PRODUCT} {{ for i in 0..n {{ for k in 0..n {{ for j in 0..n {{ c[i][j] += a[i][k] * b[k][j] }} }} }} }}"
+        ),
+        &format!(
+            "{PRODUCT} {{ for i in 0..n {{ for j in 0..n {{ for k in 0..n {{ c[i][j] += a[i][k] * b[k][j] }} }} }} }}"
+        ),
+    );
+}
+
+#[test]
+fn tiles_that_fit_take_less() {
+    let nest = |tiles: &str, k: &str, j: &str, ends: &str| {
+        format!(
+            "{PRODUCT} {{ {tiles} for i in 0..n {{ for k in {k} {{ vec j in {j} {{ c[i][j] += a[i][k] * b[k][j] }} }} }} {ends} }}"
+        )
+    };
+    let tiled = nest(
+        "for kt in 0..n step 64 { for jt in 0..n step 256 {",
+        "kt..min(n, kt + 64)",
+        "jt..min(n, jt + 256)",
+        "} }",
+    );
+    let moves = |text: &str| cost(&loops::parse(text).unwrap().functions[0], &Machine::default()).moves[1];
+    assert!(10.0 * moves(&tiled) < moves(&nest("", "0..n", "0..n", "")));
+}
+
+#[test]
+fn sums_that_wait_for_themselves_take_longer() {
+    let sum = |kind: &str, clause: &str| {
+        format!("fn f[n](a: in f64[n], s: inout f64) {{ {kind} i in 0..n {clause} {{ s += a[i] }} }}")
+    };
+    slower(2.0, &sum("vec", "reduce(+: s)"), &sum("for", ""));
+}
+
+#[test]
+fn conditions_count_as_often_as_they_hold() {
+    let with = |condition: &str| {
+        format!(
+            "fn f[n](a: inout f64[n]) {{ for i in 0..n {{ if {condition} {{ a[i] = sqrt(a[i]) / 3.0 }} }} }}"
+        )
+    };
+    slower(3.0, &with("8 * i < n"), &with("i < n"));
+}
+
+#[test]
+fn a_triangle_is_half_of_a_square() {
+    let nest = |upper: &str| {
+        format!(
+            "fn f[n](a: inout f64[n][n]) {{ for i in 0..n {{ for j in 0..{upper} {{ a[i][j] *= 2.0 }} }} }}"
+        )
+    };
+    let ratio = cycles(&nest("n"), 1.0) / cycles(&nest("i"), 1.0);
+    assert!((1.8..2.2).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn threads_share_long_loops_only() {
+    let nest = |n: &str| {
+        format!(
+            "fn f[n](a: inout f64[n][n]) {{ par i in 0..{n} {{ for j in 0..{n} {{ a[i][j] = sqrt(a[i][j]) }} }} }}"
+        )
+    };
+    assert!(cycles(&nest("n"), 2.0) < 0.6 * cycles(&nest("n"), 1.0));
+    assert!(cycles(&nest("4"), 2.0) == cycles(&nest("4"), 1.0));
+}

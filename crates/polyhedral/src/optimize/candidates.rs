@@ -1,0 +1,141 @@
+//! Candidates for the order of a function, and the choice among them.
+//!
+//! There are the affine schedule, after the passes that let it have better tiles, and the order of the text, with what is free in it in parallel or
+//! without. The cost model chooses: the text is taken where the schedule is predicted to take longer by a margin.
+
+use ::optimize::{Candidate, MARGIN, choose, cost};
+use loops::Function;
+use passes::Pass;
+
+use super::{
+    Analysed, Bounds, Optimized, Options, Tiling, analyse, as_text, declares_inside, finish, in_parts,
+    optimize_as_it_is,
+};
+use crate::fault::{self, Result};
+use crate::locality;
+use crate::transform::contraction;
+
+/// The candidate that is predicted to take least.
+pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {
+    let affine = scheduled(function, options, bounds)?;
+    let one_thread = options.machine.one_thread();
+    let cycles = |function: &Function| cost(function, &one_thread).cycles();
+    // Who gives tile sizes, or asks for less, gets that.
+    let free = options.parallel && options.vector && matches!(options.tiling, Tiling::Caches(_));
+    let behind = cycles(function) * MARGIN < cycles(&affine.function);
+    let texts = if free && behind { in_order_of_text(function, options, bounds) } else { Vec::new() };
+    let candidate = |(name, value): (String, Optimized)| {
+        let cost = cost(&value.function, &options.machine);
+        Candidate { name, value, cost }
+    };
+    let candidates: Vec<_> = [(affine.name(), affine)].into_iter().chain(texts).map(candidate).collect();
+    let listed = candidates.len() > 1;
+    let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
+    let mut result = choice.chosen.value;
+    result.report.candidates = choice.lines;
+    if !listed {
+        let text = cost(function, &options.machine);
+        result.report.candidates.push(text.beside(AS_IT_IS, &choice.chosen.cost));
+    }
+    Ok(result)
+}
+
+/// What the text without any change is called.
+const AS_IT_IS: &str = "the text as it is";
+
+impl Optimized {
+    /// What a result of the scheduler is called among candidates.
+    fn name(&self) -> String {
+        let before: Vec<&str> = self.schedule.before.iter().map(|pass| pass.name()).collect();
+        let tiles = match (self.report.contracted, self.report.tiled) {
+            (true, _) => " with register tiles",
+            (false, true) => " with tiles",
+            (false, false) => "",
+        };
+        let after = if before.is_empty() { String::new() } else { format!(" after {}", before.join(", ")) };
+        format!("affine schedule{tiles}{after}")
+    }
+}
+
+/// The function in the order of its text: with what is free in it in parallel and in lanes, and as it is.
+fn in_order_of_text(function: &Function, options: &Options, bounds: Bounds) -> Vec<(String, Optimized)> {
+    let Ok(Analysed { model, dependences, report, .. }) = analyse(function, options, bounds) else {
+        return Vec::new();
+    };
+    let marked = ("the order of the text with parallel loops and lanes", options.clone());
+    let plain = (AS_IT_IS, Options { parallel: false, vector: false, jam: 1, ..options.clone() });
+    let one = |(name, options): (&str, Options)| {
+        let mut report = report.clone();
+        let made = as_text((&model, &dependences), function, &options, bounds.choice, &mut report);
+        made.ok().map(|(made, tree)| (name.to_owned(), finish(made, tree, report)))
+    };
+    [marked, plain].into_iter().filter_map(one).collect()
+}
+
+/// The affine schedule of a function, after the passes that let it have better tiles.
+fn scheduled(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {
+    // A scalar of each iteration, or an array that it fills anew, keeps nests together that contract: where it is stored, or with elements of its own, they
+    // come apart, if that pays.
+    for (pass, what) in EXPANSIONS {
+        if options.contraction.is_some()
+            && let Some(expanded) = pass.run(function)
+            && contraction::may_contract(&expanded)
+            && let Ok(result) = optimize_as_it_is(&expanded, options, bounds)
+            && result.report.contracted
+        {
+            return Ok(result.after(pass, expanded, what));
+        }
+    }
+    // A sum that goes across memory, row by row instead.
+    let (pass, what) = EXPANSIONS[0];
+    if options.tiling != Tiling::None
+        && locality::sum_across(&function.body).is_some_and(|sum| sum.scalar)
+        && let Some(stored) = pass.run(function)
+        && let Ok(result) = optimize_as_it_is(&stored, options, bounds)
+        && result.report.tiled
+    {
+        return Ok(result.after(pass, stored, what));
+    }
+    let whole = optimize_as_it_is(function, options, bounds);
+    // Scalars that only name a value, if tiles or parallel loops are found without them.
+    if let Ok(with) = &whole
+        && options.tiling != Tiling::None
+        && with.gain() < 2
+        && let Some(without) = passes::COPY_PROPAGATION.run(function)
+        && let Ok(result) = scheduled(&without, options, bounds)
+        && result.gain() > with.gain()
+    {
+        let what = "values are put where local scalars name them";
+        return Ok(result.after(&passes::COPY_PROPAGATION, without, what));
+    }
+    match whole {
+        // Too large to be looked at as a whole.
+        Err(limit) if fault::is_limit(&limit) => in_parts(function, options, limit),
+        whole => or_shared(whole, function, options, bounds),
+    }
+}
+
+/// What is declared inside a loop and could not be declared there again: its storage is shared, as the order of the text allows.
+fn or_shared(
+    whole: Result<Optimized>,
+    function: &Function,
+    options: &Options,
+    bounds: Bounds,
+) -> Result<Optimized> {
+    match whole {
+        Err(refused) if options.private && declares_inside(&function.body, false) => {
+            let shared = Options { private: false, ..options.clone() };
+            let mut result = optimize_as_it_is(function, &shared, bounds)?;
+            result.report.notes.push(format!("local arrays are shared by iterations: {}", refused.message));
+            Ok(result)
+        }
+        whole => whole,
+    }
+}
+
+/// Passes that give nests storage of their own where they contract then, and what is told of them.
+const EXPANSIONS: [(&Pass, &str); 3] = [
+    (&passes::STORE_FORWARDING, "sums are made in the elements that they are stored to"),
+    (&passes::SCALAR_EXPANSION, "local scalars have an element for each iteration"),
+    (&passes::ARRAY_EXPANSION, "an array that is filled anew has a part for each iteration"),
+];
