@@ -12,7 +12,7 @@ use loops::{Code, Expr, Function, Name, Param};
 use lozenge::Failure;
 use lozenge::bind::Sizes;
 
-use crate::deep::deep;
+use lozenge::deep;
 
 /// A subscript is outside of its array.
 const OUTSIDE: Code = Code("L0205");

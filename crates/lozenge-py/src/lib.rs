@@ -7,7 +7,6 @@ mod arguments;
 mod buffer;
 mod cache;
 mod call;
-mod deep;
 mod errors;
 mod function;
 mod inside;
@@ -19,19 +18,15 @@ mod text;
 mod variant;
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clap::Parser;
-use lozenge::Failure;
-use lozenge::cli::{Choice, Cli, Command};
-use lozenge::files::Scratch;
+use lozenge::files::{self, Scratch};
 use lozenge::process::Optimise;
+use lozenge::{Failure, Request, deep, models};
 use pyo3::prelude::*;
 
-use crate::deep::deep;
 use crate::errors::raised;
 use crate::function::Function;
 use crate::model::{Model, ModelSource};
@@ -53,20 +48,23 @@ struct Wishes {
 }
 
 impl Wishes {
-    fn choice(self) -> Choice {
-        let flags =
-            |letter: &str, texts: Vec<String>| texts.iter().map(|t| format!("-{letter}{t}")).collect();
-        Choice {
+    /// What is asked for.
+    ///
+    /// # Errors
+    /// A schedule whose file can't be read.
+    fn request(self) -> Result<Request, Failure> {
+        let includes = self.includes.iter().map(|folder| format!("-I{folder}"));
+        let defines = self.defines.iter().map(|text| format!("-D{text}"));
+        Ok(Request {
+            preprocessor: includes.chain(defines).collect(),
             strategy: self.strategy,
-            schedule: self.schedule,
+            schedule: files::schedule(self.schedule.as_deref())?,
             reassociate: self.reassociate,
             types: self.types,
-            defines: flags("D", self.defines),
-            includes: flags("I", self.includes),
             // Each call looks whether its arrays overlap.
             assume_no_alias: true,
-            ..Choice::default()
-        }
+            ..files::request()
+        })
     }
 }
 
@@ -81,10 +79,10 @@ fn load(
 ) -> PyResult<Vec<(String, String, Function)>> {
     let threads = wishes.threads;
     let how = (if wishes.exact { Optimise::FastExact } else { Optimise::Fast }, wishes.checked);
-    let choice = wishes.choice();
+    let request = raised(py, wishes.request())?;
     let opened = py.detach(|| match kind {
-        None => Program::open(&PathBuf::from(source), choice, how, threads),
-        Some(kind) => Program::read(source, kind, choice, how, threads),
+        None => Program::open(&PathBuf::from(source), request, how, threads),
+        Some(kind) => Program::read(source, kind, request, how, threads),
     });
     let program = Arc::new(raised(py, opened)?);
     let function = |known: program::Known| {
@@ -101,19 +99,7 @@ fn optimize(
     model: ModelSource,
     output: Option<PathBuf>,
 ) -> PyResult<Option<Cow<'static, [u8]>>> {
-    let rewrite = |path: &Path, output: &Path| {
-        let words = [
-            OsStr::new("lozenge"),
-            OsStr::new("optimize"),
-            path.as_os_str(),
-            OsStr::new("-o"),
-            output.as_os_str(),
-        ];
-        let Ok(Cli { command: Command::Optimize(arguments), .. }) = Cli::try_parse_from(words) else {
-            return Err(Failure::usage("X0009", format!("{} can't be named to `optimize`", path.display())));
-        };
-        deep(|| lozenge::command::optimize::work(&arguments)).map(drop)
-    };
+    let rewrite = |path: &Path, output: &Path| deep(|| models::optimize(path, output));
     let done = py.detach(|| {
         model.on_disk(|path| {
             if let Some(output) = &output {

@@ -12,17 +12,17 @@ use loops::{Elem, Name, Scalar};
 use lozenge::files::Scratch;
 use lozenge::pipeline::graph as pipeline;
 use lozenge::process::Optimise;
-use lozenge::{Failure, bind, machine};
+use lozenge::{Failure, ModelRequest, bind, models};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::buffer::Buffers;
 use crate::call::FORKED;
-use crate::deep::deep;
 use crate::errors::{raise, raised};
 use crate::object::{self, Object};
 use crate::variant::dtype_name;
+use lozenge::deep;
 
 /// So many words of 64 bits are as far apart as parameters are aligned.
 const ALIGNMENT: usize = 8;
@@ -66,8 +66,8 @@ impl Model {
     /// As [`pipeline::open`]; what validation finds.
     fn open(path: &Path, exact: bool, threads: u32) -> Result<Model, Failure> {
         let graph = deep(|| {
-            let graph = pipeline::open(path)?;
-            pipeline::sound(&graph, path)?;
+            let graph = models::open(path)?;
+            models::sound(&graph, path)?;
             Ok(graph)
         })?;
         let optimise = if exact { Optimise::FastExact } else { Optimise::Fast };
@@ -104,8 +104,9 @@ impl Model {
     fn compile(&self, shapes: &Shapes) -> Result<Compiled, Failure> {
         let mut graph = self.graph.clone();
         let sizes = bound(&mut graph, shapes)?;
-        let graph = pipeline::prepare_read(graph, &self.path, &sizes)?;
-        let compiled = pipeline::compile(&graph, machine::registers()?)?;
+        let request = ModelRequest { sizes, ..models::request(&self.path) };
+        let graph = models::prepare(graph, &self.path, &request)?;
+        let compiled = pipeline::compile(&graph, &request)?;
         let held = compiled.plan.parameter_bytes as u128 + compiled.plan.arena_bytes as u128;
         if held > bind::available_memory() {
             return Err(Failure::environment("X0103", format!("the model needs {}", bind::amount(held)))

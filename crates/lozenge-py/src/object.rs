@@ -65,7 +65,7 @@ pub fn load(source: &str, signature: &Signature, optimise: Optimise) -> Result<O
     }
     let scratch = Scratch::new()?;
     let (file, made) = (scratch.path().join("program.c"), scratch.path().join("program.so"));
-    fs::write(&file, lozenge::foreign::written(&text)).map_err(|e| {
+    fs::write(&file, lozenge::encoding::written(&text)).map_err(|e| {
         Failure::environment("X0004", format!("can't write {}: {}", file.display(), reason(&e)))
     })?;
     compiler.compile_plain(&[&file], &made, &flags, &[])?;

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use functional::Summary;
 use loops::{Name, Scalar};
-use lozenge::cli::Choice;
-use lozenge::files::{Scratch, read_source};
+use lozenge::files::{self, Scratch, read_source};
 use lozenge::pipeline::{Front, Lowered};
 use lozenge::process::Optimise;
-use lozenge::{Failure, Source};
+use lozenge::{Failure, Request, Source};
 
-use crate::deep::deep;
+use lozenge::deep;
 
 /// A source that was read, with what was asked for.
 pub struct Program {
@@ -20,7 +19,7 @@ pub struct Program {
     source: Source,
     /// Where a text is that had to become a file, and what messages call it.
     place: Option<(String, String)>,
-    choice: Choice,
+    request: Request,
     /// How C is compiled, and whether places that are data are looked at.
     pub how: (Optimise, bool),
     /// Threads of a call; 0 for OpenMP's own choice.
@@ -43,14 +42,14 @@ impl Program {
     /// What the front ends refuse.
     pub fn open(
         path: &Path,
-        choice: Choice,
+        request: Request,
         how: (Optimise, bool),
         threads: u32,
     ) -> Result<Program, Failure> {
         deep(|| {
             let source = read_source(path)?;
-            let front = Front::open(&source, &choice)?;
-            Ok(Program { front, source, place: None, choice, how, threads, _scratch: None })
+            let front = files::open(&source, &request)?;
+            Ok(Program { front, source, place: None, request, how, threads, _scratch: None })
         })
     }
 
@@ -61,15 +60,15 @@ impl Program {
     pub fn read(
         text: &str,
         kind: &str,
-        choice: Choice,
+        request: Request,
         how: (Optimise, bool),
         threads: u32,
     ) -> Result<Program, Failure> {
         let shown = format!("<text>.{kind}");
         if kind != "c" {
             let source = Source { path: shown, text: text.to_owned() };
-            let front = deep(|| Front::open(&source, &choice))?;
-            return Ok(Program { front, source, place: None, choice, how, threads, _scratch: None });
+            let front = deep(|| files::open(&source, &request))?;
+            return Ok(Program { front, source, place: None, request, how, threads, _scratch: None });
         }
         // The preprocessor reads files.
         let scratch = Scratch::new()?;
@@ -78,9 +77,9 @@ impl Program {
             .map_err(|e| Failure::environment("X0004", format!("can't write {}: {e}", path.display())))?;
         let place = (path.display().to_string(), shown);
         let source = Source { path: place.0.clone(), text: text.to_owned() };
-        let front = deep(|| Front::open(&source, &choice)).map_err(|f| named(f, &place))?;
+        let front = deep(|| files::open(&source, &request)).map_err(|f| named(f, &place))?;
         let (place, _scratch) = (Some(place), Some(scratch));
-        Ok(Program { front, source, place, choice, how, threads, _scratch })
+        Ok(Program { front, source, place, request, how, threads, _scratch })
     }
 
     /// The definitions, in the order of the source. A region of C that is all that its function does has the function's name.
@@ -131,7 +130,7 @@ impl Program {
 
     /// Types that were chosen when the source was loaded.
     pub fn chosen_types(&self) -> &[(String, String)] {
-        &self.choice.types
+        &self.request.types
     }
 
     /// The loops of a definition with these types for its type parameters.
@@ -139,14 +138,14 @@ impl Program {
     /// # Errors
     /// What the stages refuse.
     pub fn lower(&self, definition: &str, types: &[(String, Scalar)]) -> Result<Lowered, Failure> {
-        let mut choice = Choice { definition: Some(definition.to_owned()), ..self.choice.clone() };
+        let mut request = self.request.of(definition);
         let wanted = self.summary(definition).map(|s| s.types).unwrap_or_default();
         // What was chosen for all definitions is for those that have the parameter.
-        choice.types.retain(|(name, _)| wanted.iter().any(|w| w.as_str() == name));
+        request.types.retain(|(name, _)| wanted.iter().any(|w| w.as_str() == name));
         for (name, scalar) in types {
-            choice.types.push((name.clone(), scalar.keyword().to_owned()));
+            request.types.push((name.clone(), scalar.keyword().to_owned()));
         }
-        let lowered = deep(|| self.front.lower(&choice));
+        let lowered = deep(|| self.front.lower(&request));
         match &self.place {
             Some(place) => lowered.map_err(|failure| named(failure, place)),
             None => lowered,

@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use functional::{DataType, Definition};
 use loops::{Data, Elem, Function, Name, ParamMode, Program, Scalar, Tensor};
 use lozenge::bind::{self, Given, Sizes};
-use lozenge::cli::Mode;
 use lozenge::pipeline::{self, Lowered};
 use lozenge::places::Range;
 use lozenge::process::Optimise;
-use lozenge::{Failure, check};
+use lozenge::{Failure, Request, check};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -192,9 +191,9 @@ impl Variant {
             if let Some(object) = self.object.get() {
                 return Ok(*object);
             }
-            let object = crate::deep::deep(|| {
+            let object = lozenge::deep(|| {
                 let program = Program { functions: vec![self.function.clone()] };
-                let emitted = pipeline::to_c(&program, Mode::Default, None)?;
+                let emitted = pipeline::to_c(&program, &Request::default(), None)?;
                 let signature = emitted.signatures.first();
                 let signature =
                     signature.ok_or_else(|| Failure::refused("X0601", "the compiler failed: no function"))?;

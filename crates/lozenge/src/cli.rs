@@ -2,19 +2,29 @@
 //!
 //! Not here: what the commands do (`command`).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use targets::Stage;
+use targets::athread::{PARALLEL, Parallel};
+
+use crate::failure::Failure;
+use crate::request::{self, Request};
+use crate::target::Target;
+use crate::{encoding, files, progress};
 
 mod fuzz;
 mod library;
 mod models;
 mod polyhedral;
+mod settings;
 
 pub use fuzz::{Fuzz, FuzzOf};
 pub use library::Library;
 pub use models::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
+pub use settings::TargetSettings;
 
 /// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible and checked.
 #[derive(Parser, Debug)]
@@ -151,9 +161,30 @@ pub struct Choice {
     /// C: pointers of a region never overlap, even without `restrict`, where that can't be tested before the region.
     #[arg(long)]
     pub assume_no_alias: bool,
-    /// Vector registers of another processor than this machine's, where the target has one.
-    #[arg(skip)]
-    pub registers: Option<loops::Registers>,
+}
+
+impl Choice {
+    /// What the options ask for. A schedule that is named is read.
+    ///
+    /// # Errors
+    /// As [`files::read_source`], for the file of a schedule.
+    pub fn request(&self) -> Result<Request, Failure> {
+        Ok(Request {
+            definition: self.definition.clone(),
+            mode: self.mode.into(),
+            strategy: self.strategy.clone(),
+            reassociate: self.reassociate,
+            tile: self.tile.clone(),
+            caches: self.caches,
+            schedule: files::schedule(self.schedule.as_deref())?,
+            types: self.types.clone(),
+            preprocessor: self.includes.iter().chain(&self.defines).cloned().collect(),
+            pure_functions: self.pure_functions.clone(),
+            assume_no_alias: self.assume_no_alias,
+            progress: progress::of_request(),
+            ..files::request()
+        })
+    }
 }
 
 /// Modes of the translation.
@@ -166,72 +197,39 @@ pub enum Mode {
     Paper,
 }
 
-/// Stages that can be printed.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stage {
-    /// The functional program after type inference, with calls unfolded (and the strategy applied).
-    Functional,
-    /// Each rule that the strategy applied, and where; can be replayed.
-    Trace,
-    /// Each step of the translation with the name of its rule.
-    Derivation,
-    /// The imperative program of the paper: commands, acceptors, expressions.
-    Dpia,
-    /// The schedule tree of the polyhedral side; for athread the tree after each module.
-    Schedule,
-    /// The loop program.
-    Loops,
-    /// C.
-    C,
-    /// The header of the C.
-    Header,
-    /// A program around the C for a quick run on random data: `PROGRAM [FUNCTION] SIZE...` prints a time and a checksum.
-    Main,
+impl From<Mode> for request::Mode {
+    fn from(mode: Mode) -> request::Mode {
+        match mode {
+            Mode::Default => request::Mode::Default,
+            Mode::Paper => request::Mode::Paper,
+        }
+    }
 }
 
-/// Targets.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Target {
-    /// C99 with OpenMP.
-    #[default]
-    Openmp,
-    /// Host and slave files for the core groups of Sunway machines.
-    Athread,
+/// A parser of words that are values of a type, each with what it is.
+fn words<T: Clone + Send + Sync + 'static>(
+    values: impl Iterator<Item = (&'static str, &'static str)>,
+    named: impl Fn(&str) -> Option<T> + Clone + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = T> {
+    let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).try_map(move |name| named(&name).ok_or("this is none of the values"))
 }
 
-/// Chips of the target `athread`.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Chip {
-    /// 64 KiB of local memory; `athread_*`, built with sw5cc.
-    #[default]
-    #[value(name = "sw26010")]
-    Sw26010,
-    /// 256 KiB of local memory; `CRTS_*`, built with swgcc.
-    #[value(name = "sw26010pro")]
-    Sw26010Pro,
+fn stages() -> impl TypedValueParser<Value = Stage> {
+    words(Stage::ALL.iter().map(|stage| (stage.name(), stage.description())), Stage::named)
 }
 
-/// How many parallel loops are mapped to the cores.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Parallel {
-    /// One, over all cores.
-    #[value(name = "1d")]
-    One,
-    /// Two, over rows and columns of cores; where only one loop is parallel, one.
-    #[default]
-    #[value(name = "2d")]
-    Two,
+fn all_targets() -> impl TypedValueParser<Value = Target> {
+    words(Target::all().iter().map(|target| (target.name(), target.description())), Target::named)
 }
 
-/// What the target `athread` is asked for.
-#[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cores {
-    /// athread: the chip.
-    #[arg(long, value_enum, default_value_t)]
-    pub chip: Chip,
-    /// athread: parallel loops that are mapped to the cores.
-    #[arg(long, value_enum, value_name = "1d|2d", default_value_t)]
-    pub parallel: Parallel,
+fn parallel() -> impl TypedValueParser<Value = Parallel> {
+    words(PARALLEL.values.iter().copied(), Parallel::named)
+}
+
+/// What is done for each target, in the help of `--target`.
+fn by_target(what: impl Fn(Target) -> &'static str) -> String {
+    format!("Target: {}", Target::all().iter().map(|target| what(*target)).collect::<Vec<_>>().join("; or "))
 }
 
 /// What is looked at between passes.
@@ -267,11 +265,11 @@ pub struct Compile {
     #[allow(missing_docs)]
     pub choice: Choice,
     /// Target of the generated code.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_parser = all_targets(), default_value = Target::default().name())]
     pub target: Target,
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub cores: Cores,
+    pub settings: TargetSettings,
     /// athread: number of cores [default: 64].
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
@@ -279,7 +277,7 @@ pub struct Compile {
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
     /// Stage to print instead of C.
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = stages())]
     pub emit: Option<Stage>,
     #[command(flatten)]
     #[allow(missing_docs)]
@@ -293,6 +291,38 @@ pub struct Compile {
     /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+}
+
+impl Compile {
+    /// What the options ask for.
+    ///
+    /// # Errors
+    /// As [`Choice::request`].
+    pub fn request(&self) -> Result<Request, Failure> {
+        Ok(Request {
+            threads: self.threads,
+            ..for_target(&self.choice, self.target, &self.settings, &self.sizes, &self.file)?
+        })
+    }
+}
+
+/// What is asked for of a file and a target.
+fn for_target(
+    choice: &Choice,
+    target: Target,
+    settings: &TargetSettings,
+    sizes: &[(String, i64)],
+    file: &Path,
+) -> Result<Request, Failure> {
+    let folder = file.parent().and_then(|parent| parent.join(".").canonicalize().ok());
+    Ok(Request {
+        target,
+        settings: settings.0.clone(),
+        sizes: sizes.to_vec(),
+        stem: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        headers: folder.map(|folder| encoding::name(&folder)),
+        ..choice.request()?
+    })
 }
 
 /// `lozenge run`
@@ -318,12 +348,12 @@ pub struct Run {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub choice: Choice,
-    /// Target: OpenMP C on this machine, or Athread code on the emulator of a core group.
-    #[arg(long, value_enum, default_value_t)]
+    /// Target.
+    #[arg(long, value_parser = all_targets(), default_value = Target::default().name(), help = by_target(|target| target.backend().runs()))]
     pub target: Target,
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub cores: Cores,
+    pub settings: TargetSettings,
     /// Value of a size parameter; may be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
@@ -351,6 +381,19 @@ pub struct Run {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub memory: Memory,
+}
+
+impl Run {
+    /// What the options ask for.
+    ///
+    /// # Errors
+    /// As [`Choice::request`].
+    pub fn request(&self) -> Result<Request, Failure> {
+        let request = for_target(&self.choice, self.target, &self.settings, &self.sizes, &self.file)?;
+        // Of other targets it is the number of threads of the run.
+        let threads = self.threads.filter(|_| self.target.abilities().threads);
+        Ok(Request { threads, ..request })
+    }
 }
 
 /// `lozenge explain`
@@ -449,14 +492,14 @@ pub struct Bench {
     /// kernels, each a whole program or the text of the region; may be given several times.
     #[arg(long, value_name = "NAME=DIR", value_parser = outputs)]
     pub outputs: Vec<(String, PathBuf)>,
-    /// Target: OpenMP C, measured; or Athread code on emulated cores, at the sizes of the document, with modelled times.
-    #[arg(long, value_enum, default_value_t)]
+    /// Target.
+    #[arg(long, value_parser = all_targets(), default_value = Target::default().name(), help = by_target(|target| target.backend().measures()))]
     pub target: Target,
     /// Athread: the sizes to run at [default: the four of the document; with --quick, large].
     #[arg(long, value_enum, value_name = "SIZES", value_delimiter = ',')]
     pub at: Vec<KernelSizes>,
     /// Athread: with one parallel loop or with two [default: both; with --quick, two].
-    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(long, value_parser = parallel(), value_delimiter = ',')]
     pub parallel: Vec<Parallel>,
     /// Athread: orders of the cores in which every setting runs; all must give the same arrays and the same modelled time.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]

@@ -7,17 +7,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use clap::ValueEnum;
 use loops::{Code, Diagnostic, Registers, Span};
 use polyhedral::locality::Caches;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::cli::Target;
+use crate::encoding;
 use crate::failure::{Failure, Source};
 use crate::files::read_bytes;
-use crate::foreign;
 use crate::machine;
+use crate::target::{self, Target};
 
 /// The name of the file.
 pub const NAME: &str = "lozenge.toml";
@@ -76,9 +75,9 @@ pub fn load(input: &Path) -> Result<Config, Failure> {
         Some(path) => {
             let bytes = read_bytes(&path, MAX_BYTES)?;
             let text = String::from_utf8(bytes).map_err(|_| {
-                Failure::refused("X0002", format!("{} is not UTF-8 text", foreign::name(&path)))
+                Failure::refused("X0002", format!("{} is not UTF-8 text", encoding::name(&path)))
             })?;
-            parse(&Source { path: foreign::name(&path), text })
+            parse(&Source { path: encoding::name(&path), text })
         }
         None => Ok(Config::default()),
     }
@@ -109,7 +108,7 @@ pub fn parse(source: &Source) -> Result<Config, Failure> {
         }
     }
     Ok(Config {
-        target: written.target.map(|name| target(source, &name)).transpose()?,
+        target: written.target.map(|name| target_of(source, &name)).transpose()?,
         caches: value(source, machine.caches, machine::parse)?,
         registers: value(source, machine.registers, |text| {
             machine::parse_registers(text).ok_or_else(|| {
@@ -120,10 +119,10 @@ pub fn parse(source: &Source) -> Result<Config, Failure> {
     })
 }
 
-fn target(source: &Source, name: &Spanned<String>) -> Result<Target, Failure> {
-    Target::from_str(name.get_ref(), false).map_err(|_| {
-        refused(source, name, format!("`{}` is no target", name.get_ref()))
-            .help("targets are openmp and athread")
+fn target_of(source: &Source, name: &Spanned<String>) -> Result<Target, Failure> {
+    Target::named(name.get_ref()).ok_or_else(|| {
+        let all = target::names(Target::all().iter().copied());
+        refused(source, name, format!("`{}` is no target", name.get_ref())).help(format!("targets are {all}"))
     })
 }
 
@@ -213,7 +212,7 @@ mod tests {
     fn what_is_written_is_read() {
         let text = "target = \"athread\"\nflags = [\"-O2\", \"-march=skylake\", \"-fno-unroll-loops\"]\n\n[machine]\ncaches = \"48K,2M\"\nregisters = \"32x64\"\n";
         let config = read(text).unwrap();
-        assert_eq!(config.target, Some(Target::Athread));
+        assert_eq!(config.target, Target::named("athread"));
         assert_eq!(config.flags, ["-O2", "-march=skylake", "-fno-unroll-loops"]);
         assert_eq!(config.caches, Some(Caches { l1: 48 << 10, l2: 2 << 20 }));
         assert_eq!(config.registers, Some(Registers { count: 32, bytes: 64 }));

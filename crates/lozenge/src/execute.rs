@@ -97,7 +97,7 @@ impl Executable {
         let scratch = Scratch::new()?;
         let put = |name: &str, text: &str| {
             let path = scratch.path().join(name);
-            fs::write(&path, crate::foreign::written(text)).map(|()| path.clone()).map_err(|e| {
+            fs::write(&path, crate::encoding::written(text)).map(|()| path.clone()).map_err(|e| {
                 Failure::environment("X0004", format!("can't write {}: {}", path.display(), reason(&e)))
             })
         };
@@ -132,7 +132,7 @@ impl Executable {
         }
     }
 
-    /// The hub names of the routines, in order.
+    /// The names that the routines have in the loop program, in order.
     pub fn routine_names(&self) -> impl Iterator<Item = &str> {
         self.routines.iter().map(|r| r.name.as_str())
     }

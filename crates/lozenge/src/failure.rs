@@ -5,12 +5,24 @@
 use loops::{Code, Diagnostic};
 
 /// A source text with the name that messages use for it.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// Path as the user gave it.
+    /// What messages call it: the path as the user gave it, or any other name.
     pub path: String,
     /// The text.
     pub text: String,
+}
+
+impl Source {
+    /// A text with its name.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
+        Source { path: name.into(), text: text.into() }
+    }
+
+    /// The line of a byte of the text, counted from 1; the last one beyond its end.
+    pub fn line(&self, at: usize) -> usize {
+        1 + self.text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+    }
 }
 
 /// Why a command failed.

@@ -7,9 +7,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::cleanup::Temporary;
+use crate::encoding;
 use crate::failure::{Failure, Source};
-use crate::foreign;
-use crate::leftover::Temporary;
+use crate::pipeline::Front;
+use crate::process::Compiler;
+use crate::request::{Access, Files, Kind, Request, Schedule};
 
 /// Sources longer than this are refused: spans are 32 bits wide, and no program a person writes comes near it.
 const MAX_SOURCE: u64 = 256 << 20;
@@ -18,7 +21,7 @@ const MAX_SOURCE: u64 = 256 << 20;
 ///
 /// # Errors
 /// `X0001` if it can't be read, `X0002` if it is not UTF-8 (with the place of the first bad byte), `X0003` if it is too long. C may have any encoding that
-/// has ASCII in it ([`foreign`]).
+/// has ASCII in it ([`encoding`]).
 pub fn read_source(path: &Path) -> Result<Source, Failure> {
     let source = read_text(path)?;
     keep(path);
@@ -39,11 +42,11 @@ pub fn keep(path: &Path) {
 pub fn read_text(path: &Path) -> Result<Source, Failure> {
     let bytes = read_bytes(path, MAX_SOURCE)?;
     let is_c = path.extension().is_some_and(|e| e == "c");
-    if is_c && let Some(text) = foreign::read(&bytes) {
-        return Ok(Source { path: foreign::name(path), text });
+    if is_c && let Some(text) = encoding::read(&bytes) {
+        return Ok(Source { path: encoding::name(path), text });
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Source { path: foreign::name(path), text }),
+        Ok(text) => Ok(Source { path: encoding::name(path), text }),
         Err(error) => {
             let good = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..good].iter().filter(|b| **b == b'\n').count() + 1;
@@ -56,6 +59,90 @@ pub fn read_text(path: &Path) -> Result<Source, Failure> {
                 ),
             ))
         }
+    }
+}
+
+/// The kind of a source, by the extension of its name.
+///
+/// # Errors
+/// `X0005` for an unknown extension.
+pub fn kind(source: &Source) -> Result<Kind, Failure> {
+    let path = encoding::path(&source.path);
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    match extension {
+        "loz" => Ok(Kind::Functional),
+        "c" => Ok(Kind::C),
+        "loops" => Ok(Kind::Loops),
+        other => Err(Failure::refused(
+            "X0005",
+            format!("{}: the extension `{other}` is not known", source.path),
+        )
+        .help(
+            "known are .loz (functional program), .c (C with marked regions), .loops (loop program), and, for some commands, .onnx and .graph (models)",
+        )),
+    }
+}
+
+/// Opens a source that was read from a file.
+///
+/// # Errors
+/// `X0005` for an unknown extension, and what the front ends refuse.
+pub fn open(source: &Source, request: &Request) -> Result<Front, Failure> {
+    Front::open(source, kind(source)?, request)
+}
+
+/// The order of loops that a word asks for: `auto`, `none`, or the name of a file.
+///
+/// # Errors
+/// As [`read_source`].
+pub fn schedule(word: Option<&str>) -> Result<Schedule, Failure> {
+    Ok(match word {
+        None => Schedule::Usual,
+        Some("none") => Schedule::Original,
+        Some("auto") => Schedule::Auto,
+        Some(path) => Schedule::Given(
+            read_source(Path::new(path)).map_err(|f| f.help("--schedule takes auto, none or a file"))?,
+        ),
+    })
+}
+
+/// A request for sources in files: imports are looked for beside them, and they are preprocessed
+/// where they are.
+pub fn request() -> Request {
+    Request { files: Files::new(OnDisk), ..Request::default() }
+}
+
+/// What a source in a file refers to: other files, by their places.
+#[derive(Clone, Copy, Debug)]
+pub struct OnDisk;
+
+impl Access for OnDisk {
+    fn import(&self, from: &str, path: &str) -> Result<Source, String> {
+        let from = encoding::path(from);
+        let found = from.parent().unwrap_or(Path::new("")).join(encoding::path(path));
+        // The program names it: it must not be a device that never ends, or a pipe that waits.
+        if found.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+            return Err(format!("{} is not a regular file", encoding::name(&found)));
+        }
+        read_source(&found).map_err(|failure| failure.summary())
+    }
+
+    fn preprocess(&self, source: &Source, options: &[String]) -> Result<String, Failure> {
+        Compiler::find()?.preprocess(&encoding::path(&source.path), options)
+    }
+}
+
+/// What a source refers to that is a text of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Nowhere;
+
+impl Access for Nowhere {
+    fn import(&self, _: &str, path: &str) -> Result<Source, String> {
+        Err(format!("{path} can't be looked for: the program is a text without a folder"))
+    }
+
+    fn preprocess(&self, source: &Source, options: &[String]) -> Result<String, Failure> {
+        Compiler::find()?.preprocess_text(source, options)
     }
 }
 
@@ -119,7 +206,7 @@ pub fn spares_sources(path: &Path) -> Result<(), Failure> {
     if !is_source {
         return Ok(());
     }
-    let message = format!("{} is a source of this command and would be lost", foreign::name(path));
+    let message = format!("{} is a source of this command and would be lost", encoding::name(path));
     Err(Failure::refused("X0010", message).help("name another file, or print to the standard output"))
 }
 
@@ -152,7 +239,7 @@ fn behind_links(path: &Path) -> std::io::Result<PathBuf> {
 fn replace(path: &Path, pieces: &[impl AsRef<[u8]>]) -> Result<(), Failure> {
     let all = |file: &mut fs::File| pieces.iter().try_for_each(|piece| file.write_all(piece.as_ref()));
     let cannot = |e: std::io::Error| {
-        Failure::environment("X0004", format!("can't write {}: {}", foreign::name(path), reason(&e)))
+        Failure::environment("X0004", format!("can't write {}: {}", encoding::name(path), reason(&e)))
     };
     // What is not a regular file (a terminal, /dev/null, a pipe) can't be renamed over.
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
@@ -162,7 +249,7 @@ fn replace(path: &Path, pieces: &[impl AsRef<[u8]>]) -> Result<(), Failure> {
     if target.is_dir() {
         return Err(Failure::environment(
             "X0004",
-            format!("can't write {}: it is a directory", foreign::name(path)),
+            format!("can't write {}: it is a directory", encoding::name(path)),
         ));
     }
     // A file that is not to be written is not replaced, either.

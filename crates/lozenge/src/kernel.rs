@@ -141,7 +141,7 @@ impl Program {
     ) -> Result<Program, Failure> {
         let scratch = Scratch::new()?;
         let source = scratch.path().join("program.c");
-        fs::write(&source, crate::foreign::written(text)).map_err(|e| {
+        fs::write(&source, crate::encoding::written(text)).map_err(|e| {
             Failure::environment("X0004", format!("can't write {}: {}", source.display(), reason(&e)))
         })?;
         let program = scratch.path().join("program");

@@ -1,7 +1,7 @@
 //! Child processes: the C compiler and the programs it makes. They never outlive their time limit, and what they print is kept.
 //!
 //! Each has a process group of its own, which is killed when its first process ends, at the end of the time limit, and when the
-//! command is ended by a signal ([`crate::leftover`]). Not here: what is compiled (`pipeline`) and what is run (`execute`).
+//! command is ended by a signal ([`crate::cleanup`]). Not here: what is compiled (`pipeline`) and what is run (`execute`).
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -12,11 +12,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::cleanup::Group;
 use crate::config;
-use crate::failure::Failure;
+use crate::encoding;
+use crate::failure::{Failure, Source};
 use crate::files::{Scratch, reason};
-use crate::foreign;
-use crate::leftover::Group;
 use crate::progress;
 
 /// What a finished process left.
@@ -176,10 +176,20 @@ impl Input {
         Ok(Input { arguments: vec!["-iquote".into(), folder, name.into_os_string()], alias: Some(scratch) })
     }
 
+    /// A file with this text.
+    fn of_text(text: &str) -> Result<Input, Failure> {
+        let scratch = Scratch::new()?;
+        let name = scratch.path().join("file.c");
+        std::fs::write(&name, &*encoding::written(text)).map_err(|e| {
+            Failure::environment("X0004", format!("can't write {}: {}", name.display(), reason(&e)))
+        })?;
+        Ok(Input { arguments: vec![name.into_os_string()], alias: Some(scratch) })
+    }
+
     /// What a program says of the file, with its own name.
     fn said(&self, text: &str, file: &Path) -> String {
         let Some(scratch) = &self.alias else { return text.to_owned() };
-        text.replace(&scratch.path().join("file.c").display().to_string(), &foreign::name(file))
+        text.replace(&scratch.path().join("file.c").display().to_string(), &encoding::name(file))
     }
 }
 
@@ -312,15 +322,26 @@ impl Compiler {
     ///
     /// # Errors
     /// `X0305` if the preprocessor refuses the file; `X0301`, `X0303`, `X0306` as [`run`].
-    pub fn preprocess(&self, file: &Path, flags: &[&str]) -> Result<String, Failure> {
-        progress::say(format!("preprocessing {}", foreign::name(file)));
+    pub fn preprocess(&self, file: &Path, flags: &[String]) -> Result<String, Failure> {
+        self.preprocess_input(&Input::of(file)?, file, flags)
+    }
+
+    /// The same for C that is in no file.
+    ///
+    /// # Errors
+    /// As [`Compiler::preprocess`]; `X0004` if there is no place for a file.
+    pub fn preprocess_text(&self, source: &Source, flags: &[String]) -> Result<String, Failure> {
+        self.preprocess_input(&Input::of_text(&source.text)?, &encoding::path(&source.path), flags)
+    }
+
+    fn preprocess_input(&self, input: &Input, file: &Path, flags: &[String]) -> Result<String, Failure> {
+        progress::say(format!("preprocessing {}", encoding::name(file)));
         let mut command = Command::new(&self.command);
-        let input = Input::of(file)?;
         command.args(["-E", "-dD", "-std=gnu11"]).args(flags).args(&input.arguments);
         let finished =
             run(&mut command, self.limit).map_err(|failure| match failure.diagnostics.first() {
                 Some(d) if d.code.0 == "X0306" => failure
-                    .note(format!("it is the preprocessor, and reads {}", foreign::name(file)))
+                    .note(format!("it is the preprocessor, and reads {}", encoding::name(file)))
                     .help("include less, or move the regions to a file that needs fewer headers and macros"),
                 _ => failure,
             })?;
@@ -329,15 +350,15 @@ impl Compiler {
             let said = input.said(&said, file);
             return Err(Failure::refused(
                 "X0305",
-                format!("the preprocessor refuses {}", foreign::name(file)),
+                format!("the preprocessor refuses {}", encoding::name(file)),
             )
             .note(said)
             .help("folders of headers are given by -I, macros by -D"));
         }
-        foreign::read(&finished.stdout).ok_or_else(|| {
+        encoding::read(&finished.stdout).ok_or_else(|| {
             Failure::refused(
                 "X0002",
-                format!("{} is not UTF-8 text after the preprocessor", foreign::name(file)),
+                format!("{} is not UTF-8 text after the preprocessor", encoding::name(file)),
             )
         })
     }

@@ -7,6 +7,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::request::{Event, Progress};
+
 /// Shorter commands say nothing.
 const FIRST: Duration = Duration::from_secs(2);
 /// Time between two lines where nobody rewrites them.
@@ -127,6 +129,34 @@ impl State {
         (!parts.is_empty()).then(|| parts.join(": "))
     }
 
+    /// From now on so many of something are counted.
+    fn begin(&mut self, what: &str, all: u64) {
+        let (what, item) = (what.to_owned(), String::new());
+        self.count = Some(Count { what, done: 0, all, item });
+        self.step.clear();
+        self.stepped();
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Count)) {
+        if let Some(count) = &mut self.count {
+            change(count);
+            self.step.clear();
+            self.stepped();
+        }
+    }
+
+    fn set(&mut self, done: u64, all: u64) {
+        if let Some(count) = &mut self.count {
+            (count.done, count.all) = (done, all);
+        }
+    }
+
+    /// Nothing is counted any more.
+    fn end(&mut self) {
+        self.count = None;
+        self.step.clear();
+    }
+
     fn stepped(&self) {
         if self.how == How::Steps
             && let Some(line) = self.line()
@@ -159,6 +189,18 @@ impl State {
     }
 }
 
+/// What a request brings along so that the work on it is told.
+pub fn of_request() -> Progress {
+    Progress::new(|event| match event {
+        Event::Step(step) => say(step),
+        Event::Count(what, all) => state().begin(what, all),
+        Event::Item(item) => state().change(|count| count.item = item.to_owned()),
+        Event::Counted => state().change(|count| count.done = count.done.saturating_add(1)),
+        Event::Done(done, all) => state().set(done, all),
+        Event::End => state().end(),
+    })
+}
+
 /// Something that is counted until this value is gone.
 #[derive(Debug)]
 pub struct Bar(());
@@ -166,46 +208,29 @@ pub struct Bar(());
 impl Bar {
     /// So many of something, of which none is done; 0 if it is not known how many.
     pub fn new(all: u64, what: &str) -> Bar {
-        let mut state = state();
-        let (what, item) = (what.to_owned(), String::new());
-        state.count = Some(Count { what, done: 0, all, item });
-        state.step.clear();
-        state.stepped();
+        state().begin(what, all);
         Bar(())
-    }
-
-    fn change(&self, change: impl FnOnce(&mut Count)) {
-        let mut state = state();
-        if let Some(count) = &mut state.count {
-            change(count);
-            state.step.clear();
-            state.stepped();
-        }
     }
 
     /// Some more are done.
     pub fn inc(&self, more: u64) {
-        self.change(|count| count.done = count.done.saturating_add(more));
+        state().change(|count| count.done = count.done.saturating_add(more));
     }
 
     /// So many are done, of so many. This moves on too often to be a step.
     pub fn set(&self, done: u64, all: u64) {
-        if let Some(count) = &mut state().count {
-            (count.done, count.all) = (done, all);
-        }
+        state().set(done, all);
     }
 
     /// What is worked on.
     pub fn set_message(&self, item: impl Into<String>) {
-        self.change(|count| count.item = item.into());
+        state().change(|count| count.item = item.into());
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        let mut state = state();
-        state.count = None;
-        state.step.clear();
+        state().end();
     }
 }
 

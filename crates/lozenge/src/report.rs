@@ -1,6 +1,6 @@
 //! Diagnostics and tables for people and for tools: rendered beside the source text, or as JSON.
 //!
-//! Not here: what is wrong (the rooms say that), and exit codes (`failure`).
+//! Not here: what is wrong (the crates below say that), and exit codes (`failure`).
 
 use std::io::Write;
 use std::ops::Range;
@@ -11,6 +11,7 @@ use loops::{Diagnostic, Label, Severity};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Source};
+use crate::pipeline::Lowered;
 use crate::statistics::{Summary, seconds};
 
 /// No more diagnostics than this are shown: the rest mostly follow from the first.
@@ -163,7 +164,7 @@ pub fn diagnostic_json(source: Option<&Source>, diagnostic: &Diagnostic) -> Valu
             Severity::Note => "note",
         },
         "message": diagnostic.message,
-        "file": source.map(|s| String::from_utf8_lossy(&crate::foreign::written(&s.path)).into_owned()),
+        "file": source.map(|s| String::from_utf8_lossy(&crate::encoding::written(&s.path)).into_owned()),
         "labels": diagnostic.labels.iter().map(place).collect::<Vec<_>>(),
         "notes": diagnostic.notes,
         "help": diagnostic.help,
@@ -177,7 +178,7 @@ pub fn print(text: &str) {
 
 /// The same for C, in the encoding of the file that it came from.
 pub fn print_c(text: &str) {
-    print_bytes(&crate::foreign::written(text));
+    print_bytes(&crate::encoding::written(text));
 }
 
 fn print_bytes(bytes: &[u8]) {
@@ -185,20 +186,25 @@ fn print_bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     if let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
-            crate::leftover::exit(0);
+            crate::cleanup::exit(0);
         }
         print_error(&format!(
             "error[X0004]: can't write to the standard output: {}\n",
             crate::files::reason(&error)
         ));
-        crate::leftover::exit(4);
+        crate::cleanup::exit(4);
     }
 }
 
 /// Writes to the standard error; a reader that has gone away does not matter.
 pub fn print_error(text: &str) {
     crate::progress::clear();
-    let _ = std::io::stderr().write_all(&crate::foreign::written(text));
+    let _ = std::io::stderr().write_all(&crate::encoding::written(text));
+}
+
+/// Prints what was asked for of a definition and not done.
+pub fn told(lowered: &Lowered) {
+    lowered.told().for_each(|line| print_error(&format!("{line}\n")));
 }
 
 /// The version of the format of what `--json` prints (`docs/schema/output.json`). It grows if something that is there changes its meaning or goes away.

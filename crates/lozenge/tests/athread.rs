@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use lozenge::athread::{Emulator, Program, Settings, Sources};
-use lozenge::cli::{Chip, Choice, Cores, Parallel};
-use lozenge::files::read_source;
-use lozenge::pipeline::{self, Front, athread};
+use lozenge::files::{self, read_source};
+use lozenge::pipeline::{self, athread};
 use lozenge::process::{Compiler, Optimise};
-use lozenge::{Failure, bind, execute, kernel};
+use lozenge::{Failure, Request, bind, execute, kernel};
+use targets::athread::{Chip, Cores, Parallel, SW26010_PRO};
 
 const KERNELS: [&str; 13] = [
     "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm", "2mm", "3mm", "atax", "bicg", "doitgen",
@@ -40,28 +40,28 @@ struct Case<'a> {
     kernel: &'a str,
     threads: u32,
     parallel: Parallel,
-    chip: Chip,
+    chip: &'static Chip,
     /// Sizes that its tiles are chosen for.
     tuned: Option<&'a [i64]>,
-    choice: Choice,
+    request: Request,
 }
 
 impl<'a> Case<'a> {
     fn new(kernel: &'a str, (threads, parallel): (u32, Parallel)) -> Case<'a> {
-        let choice = Choice { assume_no_alias: true, ..Choice::default() };
+        let request = Request { assume_no_alias: true, ..files::request() };
         Case {
             folder: "tests/c/kernels",
             kernel,
             threads,
             parallel,
-            chip: Chip::Sw26010,
+            chip: Cores::default().chip,
             tuned: None,
-            choice,
+            request,
         }
     }
 
     fn name(&self) -> String {
-        format!("{} on {} cores, {:?}, {:?}", self.kernel, self.threads, self.parallel, self.chip)
+        format!("{} on {} cores, {:?}, {}", self.kernel, self.threads, self.parallel, self.chip.name)
     }
 }
 
@@ -83,18 +83,19 @@ fn build(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built,
     let source = read_source(&path)?;
     let sizes = kernel::sizes(&source.text);
     let hints = case.tuned.unwrap_or_default();
-    let request = athread::Request {
-        cores: Cores { parallel: case.parallel, chip: case.chip },
+    let request = Request {
+        settings: Cores { parallel: case.parallel, chip: case.chip }.settings(),
         threads: Some(case.threads),
         sizes: sizes.iter().map(|name| name.to_lowercase()).zip(hints.iter().copied()).collect(),
-        stages: false,
+        stem: case.kernel.to_owned(),
+        ..case.request.clone()
     };
-    let front = Front::open(&source, &case.choice)?;
-    let mut all = athread::map(&front, &case.choice, &request)?;
-    let files = athread::files(&front, &case.choice, &request, &mut all, case.kernel)?;
+    let front = files::open(&source, &request)?;
+    let mut all = athread::map(&front, &request)?;
+    let files = athread::files(&front, &request, &mut all)?;
     let headers: Vec<(&str, &str)> =
         files.header.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let flags: Vec<&str> = case.choice.defines.iter().map(String::as_str).collect();
+    let flags: Vec<&str> = case.request.preprocessor.iter().map(String::as_str).collect();
     let ours = emulator.program(&Sources {
         host: &files.host,
         more: &[],
@@ -108,7 +109,7 @@ fn build(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built,
     let original = kernel::Program::build(compiler, &source.text, folder, &sequential, &[])?;
     let slave = files.slave;
     let notes = all.iter().flat_map(|one| one.mapped.notes.clone()).collect();
-    let pro = case.chip == Chip::Sw26010Pro;
+    let pro = *case.chip == SW26010_PRO;
     Ok(Built { name: case.name(), sizes, pro, ours, slave, notes, original })
 }
 
@@ -216,7 +217,7 @@ fn kernels_on_the_second_chip() {
     jobs.push((0, "gemm", (4, Parallel::One)));
     each(&jobs, |emulator, compiler, (k, kernel, setting)| {
         let case = Case {
-            chip: Chip::Sw26010Pro,
+            chip: &SW26010_PRO,
             tuned: (k % 2 == 0).then_some(&RAGGED[..]),
             ..Case::new(kernel, *setting)
         };
@@ -325,11 +326,7 @@ fn rows_as_a_whole() {
     // Steps of four rows, which half a row of cores has; and three rows of cores.
     jobs.push(Case { tuned: Some(&[20, 150, 280]), ..Case::new("doitgen", SETTINGS[0]) });
     jobs.push(Case { tuned: Some(&[67, 60, 100]), ..Case::new("doitgen", (24, Parallel::Two)) });
-    jobs.push(Case {
-        tuned: Some(&[67, 41, 53]),
-        chip: Chip::Sw26010Pro,
-        ..Case::new("doitgen", SETTINGS[0])
-    });
+    jobs.push(Case { tuned: Some(&[67, 41, 53]), chip: &SW26010_PRO, ..Case::new("doitgen", SETTINGS[0]) });
     each(&jobs, |emulator, compiler, case| {
         let built = built(emulator, compiler, case)?;
         let bounded = built.notes.iter().filter(|note| note.contains("for np <=")).count();
@@ -358,7 +355,7 @@ fn rows_as_a_whole() {
 fn vectors_that_stay() {
     let tiled = |kernel: &'static str, threads: u32, tile: &[i64]| {
         let mut case = Case { tuned: Some(&[400]), ..Case::new(kernel, (threads, Parallel::One)) };
-        case.choice.tile = tile.to_vec();
+        case.request.tile = tile.to_vec();
         case
     };
     let jobs = [
@@ -367,7 +364,7 @@ fn vectors_that_stay() {
         tiled("gemver", 8, &[8, 8]),
         tiled("gemver", 24, &[4, 100]),
         tiled("mvt", 32, &[8, 40]),
-        Case { chip: Chip::Sw26010Pro, ..tiled("gesummv", 16, &[8, 40]) },
+        Case { chip: &SW26010_PRO, ..tiled("gesummv", 16, &[8, 40]) },
         // Extents that are numbers: nothing is asked.
         Case { folder: "tests/athread/programs", tuned: None, ..tiled("fixed", 16, &[8, 40]) },
     ];
@@ -433,8 +430,8 @@ fn reductions_across_cores() {
     ];
     each(&jobs, |emulator, compiler, (kernel, elem, reassociate, threads)| {
         let mut case = Case::new(kernel, (*threads, Parallel::Two));
-        case.choice.reassociate = *reassociate;
-        case.choice.defines = vec![format!("-DDATA_TYPE={elem}")];
+        case.request.reassociate = *reassociate;
+        case.request.preprocessor = vec![format!("-DDATA_TYPE={elem}")];
         let built = built(emulator, compiler, &case)?;
         let close: &(dyn Fn(&[u8], &[u8]) -> bool + Sync) = if *reassociate { &rounded } else { &equal };
         for n in [0, 1, 7, 257, 4099, 30_011] {
@@ -448,19 +445,12 @@ fn reductions_across_cores() {
 #[test]
 fn definitions_of_one_file() {
     let source = read_source(&golden::root().join("tests/athread/several.loz")).expect("the file is there");
-    let choice = Choice::default();
-    let front = Front::open(&source, &choice).expect("the file is sound");
-    let request = athread::Request {
-        cores: Cores::default(),
-        threads: None,
-        sizes: vec![("n".into(), 300)],
-        stages: false,
-    };
-    let mut all = athread::map(&front, &choice, &request).expect("the definitions can be mapped");
-    let files = athread::files(&front, &choice, &request, &mut all, "several").expect("there is C for them");
+    let request = Request { sizes: vec![("n".into(), 300)], stem: "several".to_owned(), ..files::request() };
+    let front = files::open(&source, &request).expect("the file is sound");
+    let mut all = athread::map(&front, &request).expect("the definitions can be mapped");
+    let files = athread::files(&front, &request, &mut all).expect("there is C for them");
     let originals = loops::Program { functions: all.iter().map(|one| one.original.clone()).collect() };
-    let c =
-        pipeline::to_c(&originals, choice.mode, Some("program.h".into())).expect("there is C for one core");
+    let c = pipeline::to_c(&originals, &request, Some("program.h".into())).expect("there is C for one core");
     let compiler = Compiler::find().expect("there is a C compiler");
     let emulator = Emulator::build(&compiler).expect("the emulator can be built");
     let driver = execute::driver(&c.signatures);

@@ -3,12 +3,9 @@
 
 mod support;
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use graph::text;
 use loops::Registers;
-use lozenge::pipeline::graph::{compile, prepare_read};
+use lozenge::pipeline::graph::{ModelRequest, compile, prepare};
 use support::{calls, model};
 
 #[test]
@@ -213,8 +210,10 @@ fn scans_go_along_any_axis_and_either_way() {
 fn what_has_no_size_before_it_runs_is_refused() {
     let refusal = |body: &str| {
         let model = model(&[], body);
-        let prepared = prepare_read(model, Path::new("test"), &BTreeMap::new()).expect("a model");
-        let failure = compile(&prepared, Registers { count: 16, bytes: 32 }).expect_err("no size");
+        let registers = Some(Registers { count: 16, bytes: 32 });
+        let request = ModelRequest { registers, ..ModelRequest::default() };
+        let prepared = prepare(model, &request).expect("a model");
+        let failure = compile(&prepared, &request).expect_err("no size");
         failure.diagnostics[0].message.to_string()
     };
     let round = |next: &str, out: &str| {

@@ -16,8 +16,8 @@ use graph::evaluate::Datum;
 use graph::operators::{self, Call, Meaning, Operand, Packing, compiled, meaning};
 use graph::{Attribute, ElementType, Model, Operator, Tensor};
 use loops::{Diagnostic, Program, Registers, Size};
+use lozenge::Request;
 use lozenge::check::by_evaluator;
-use lozenge::cli::Mode;
 use lozenge::execute::{Build, Executable, Schedule};
 use lozenge::pipeline::graph::{at_known_extents, history};
 use lozenge::pipeline::{History, to_c};
@@ -138,7 +138,7 @@ fn run(cases: &[Case], failures: &mut Vec<String>) -> usize {
     let mut agreed = 0;
     for batch in cases.chunks(BATCH) {
         let program = Program { functions: batch.iter().map(|c| c.function.clone()).collect() };
-        let emitted = to_c(&program, Mode::Default, Some("program.h".to_owned())).expect("C");
+        let emitted = to_c(&program, &Request::default(), Some("program.h".to_owned())).expect("C");
         let build = Build {
             files: &[("program.c", &emitted.source)],
             routines: &emitted.signatures,

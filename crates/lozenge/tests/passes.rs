@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lozenge::cli::{Choice, Stage};
-use lozenge::files::{Scratch, read_source};
-use lozenge::pipeline::{self, Front, History, histories};
+use lozenge::files::{self, Scratch, read_source};
+use lozenge::pipeline::History;
+use lozenge::{Request, Schedule, Stage};
 use passes::Verified;
 
 /// The files below a folder with an extension, in order.
@@ -45,10 +45,11 @@ fn each<T: Sync>(all: &[T], f: impl Fn(&T) + Sync) {
 }
 
 /// What was verified of all of them together, and what was found wrong.
-fn verified(all: &[(PathBuf, Choice)]) -> (Verified, Vec<String>) {
+fn verified(all: &[(PathBuf, Request)]) -> (Verified, Vec<String>) {
     let found = Mutex::new((Verified::default(), Vec::new()));
-    each(all, |(path, choice)| {
-        let histories = read_source(path).and_then(|source| histories(&source, choice));
+    each(all, |(path, request)| {
+        let histories =
+            read_source(path).and_then(|source| files::open(&source, request)?.histories(request));
         // What is refused has no loops to look at; other tests hold what is refused.
         for History { before, applied } in histories.unwrap_or_default() {
             let outcome = passes::verify(&before, &applied);
@@ -68,7 +69,7 @@ fn verified(all: &[(PathBuf, Choice)]) -> (Verified, Vec<String>) {
 #[test]
 fn passes_on_kernels_in_c_change_no_bit() {
     let kernels = files("tests/c/kernels", "c");
-    let all: Vec<_> = kernels.into_iter().map(|path| (path, Choice::default())).collect();
+    let all: Vec<_> = kernels.into_iter().map(|path| (path, files::request())).collect();
     assert!(all.len() > 90, "{} kernels", all.len());
     let (verified, wrong) = verified(&all);
     assert_eq!(wrong, Vec::<String>::new());
@@ -80,11 +81,11 @@ fn passes_on_the_library_change_no_bit() {
     let mut all = Vec::new();
     for path in files("library", "loz") {
         let source = read_source(&path).expect("a file");
-        let names = Front::open(&source, &Choice::default()).expect("a program").definitions();
+        let names = files::open(&source, &files::request()).expect("a program").definitions();
         for name in names {
-            let choice = Choice { definition: Some(name), ..Choice::default() };
-            all.push((path.clone(), choice.clone()));
-            all.push((path.clone(), Choice { schedule: Some("auto".into()), ..choice }));
+            let request = files::request().of(&name);
+            all.push((path.clone(), request.clone()));
+            all.push((path.clone(), Request { schedule: Schedule::Auto, ..request }));
         }
     }
     assert!(all.len() > 300, "{} definitions, twice", all.len());
@@ -101,13 +102,15 @@ fn a_printed_schedule_is_accepted_and_gives_the_same_c() {
     let same = AtomicUsize::new(0);
     each(&kernels, |path| {
         let source = read_source(path).expect("a file");
-        let text =
-            |stage, choice: &Choice| pipeline::emit(&source, stage, choice).map(|emission| emission.text);
-        let Ok(schedule) = text(Stage::Schedule, &Choice::default()) else { return };
+        let text = |stage, request: &Request| -> Result<String, lozenge::Failure> {
+            Ok(files::open(&source, request)?.emit(stage, request)?.text)
+        };
+        let Ok(schedule) = text(Stage::Schedule, &files::request()) else { return };
         let file = scratch.path().join(path.with_extension("schedule").file_name().expect("a name"));
         std::fs::write(&file, schedule).expect("a file is written");
-        let given = Choice { schedule: Some(file.display().to_string()), ..Choice::default() };
-        match (text(Stage::C, &Choice::default()), text(Stage::C, &given)) {
+        let given =
+            Request { schedule: files::schedule(file.to_str()).expect("it is there"), ..files::request() };
+        match (text(Stage::C, &files::request()), text(Stage::C, &given)) {
             (Ok(first), Ok(again)) if first == again => {
                 same.fetch_add(1, Ordering::Relaxed);
             }

@@ -15,11 +15,10 @@ use std::time::Duration;
 use dpia::certificate::{COMPARISON_HEAD, HEAD, module_name};
 use loops::{Function, Stmt, Tensor};
 use lozenge::bind::{self, Sizes};
-use lozenge::check;
-use lozenge::cli::Choice;
 use lozenge::coq::{Coq, Verdict};
-use lozenge::pipeline::{Front, Sides};
+use lozenge::pipeline::Sides;
 use lozenge::random::Random;
+use lozenge::{check, files};
 
 /// Mutants of one definition.
 const MUTANTS: usize = 16;
@@ -217,10 +216,9 @@ fn programs() -> Vec<PathBuf> {
 /// The definitions of a file with what can be claimed of them, the best first.
 fn definitions(path: &Path) -> Vec<(String, Vec<Sides>)> {
     let source = lozenge::files::read_source(path).unwrap();
-    let front = Front::open(&source, &Choice::default()).unwrap();
+    let front = files::open(&source, &files::request()).unwrap();
     let sides = |definition: &String| {
-        let choice = Choice { definition: Some(definition.clone()), ..Choice::default() };
-        front.claims(&choice).unwrap_or_else(|f| panic!("{f:?}"))
+        front.claims(&files::request().of(definition)).unwrap_or_else(|f| panic!("{f:?}"))
     };
     front.definitions().into_iter().map(|d| (d.clone(), sides(&d))).collect()
 }

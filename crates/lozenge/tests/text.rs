@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use lozenge::cli::{Chip, Choice, Cores, Parallel};
-use lozenge::files::{Scratch, read_source, write_whole};
+use lozenge::files::{self, Scratch, read_source, write_whole};
 use lozenge::fuzz::kernels::program;
-use lozenge::kernel;
-use lozenge::pipeline::{Front, athread};
+use lozenge::pipeline::athread;
+use lozenge::{Request, kernel};
+use targets::athread::{Chip, Cores, Parallel, SW26010_PRO};
 
 /// The kernels of the source document, with the sizes LARGE and EXTRALARGE of their macros.
 const KERNELS: [(&str, &[i64], &[i64]); 13] = [
@@ -73,7 +73,7 @@ struct Setting {
     values: &'static [i64],
     threads: u32,
     parallel: Parallel,
-    chip: Chip,
+    chip: &'static Chip,
 }
 
 /// Where a program comes from.
@@ -97,7 +97,7 @@ fn settings() -> Vec<Setting> {
         values,
         threads,
         parallel,
-        chip: Chip::Sw26010,
+        chip: Cores::default().chip,
     };
     for threads in [64, 32, 16] {
         for parallel in [Parallel::Two, Parallel::One] {
@@ -121,7 +121,7 @@ fn settings() -> Vec<Setting> {
     for (k, (kernel, large, _)) in KERNELS.into_iter().enumerate() {
         let parallel = if k % 2 == 0 { Parallel::Two } else { Parallel::One };
         let pro = c(kernel, "large", large, if k % 3 == 0 { 16 } else { 64 }, parallel);
-        all.push(Setting { chip: Chip::Sw26010Pro, ..pro });
+        all.push(Setting { chip: &SW26010_PRO, ..pro });
         // Cores that are no row, or not all rows.
         all.push(c(kernel, "large", large, [3, 7, 24, 48][k % 4], Parallel::Two));
     }
@@ -137,7 +137,7 @@ fn settings() -> Vec<Setting> {
     }
     for seed in 1..=RANDOM {
         let parallel = if seed % 2 == 0 { Parallel::One } else { Parallel::Two };
-        let chip = if seed % 5 == 0 { Chip::Sw26010Pro } else { Chip::Sw26010 };
+        let chip = if seed % 5 == 0 { &SW26010_PRO } else { Cores::default().chip };
         let threads = [64, 32, 16, 3][seed as usize % 4];
         let random = c("", "any size", &[], threads, parallel);
         all.push(Setting { name: format!("random {seed}"), program: From::Random(seed), chip, ..random });
@@ -148,14 +148,20 @@ fn settings() -> Vec<Setting> {
 /// What is said of a text that is not followed, or not shared.
 fn complaints(setting: &Setting, scratch: &Scratch) -> Result<Vec<String>, lozenge::Failure> {
     let root = golden::root();
-    let mut choice = Choice { assume_no_alias: true, ..Choice::default() };
+    let mut request = Request {
+        assume_no_alias: true,
+        settings: Cores { parallel: setting.parallel, chip: setting.chip }.settings(),
+        threads: Some(setting.threads),
+        stem: "program".to_owned(),
+        ..files::request()
+    };
     let source = match setting.program {
         From::Kernel(name) => read_source(&root.join("tests/c/kernels").join(format!("{name}.c")))?,
         From::Several => read_source(&root.join("tests/athread/several.loz"))?,
         From::Library(file, definition) => {
-            choice.definition = Some(definition.to_owned());
-            choice.types = if definition == "max_pool" { vec![] } else { vec![("t".into(), "f64".into())] };
-            choice.reassociate = true;
+            request.definition = Some(definition.to_owned());
+            request.types = if definition == "max_pool" { vec![] } else { vec![("t".into(), "f64".into())] };
+            request.reassociate = true;
             read_source(&root.join("library").join(format!("{file}.loz")))?
         }
         From::Random(seed) => {
@@ -165,22 +171,18 @@ fn complaints(setting: &Setting, scratch: &Scratch) -> Result<Vec<String>, lozen
             read_source(&path)?
         }
     };
-    let front = Front::open(&source, &choice)?;
+    let front = files::open(&source, &request)?;
     let names = match setting.program {
         _ if setting.values.is_empty() => Vec::new(),
         From::Library(..) => {
-            athread::chosen(&front, &choice)?.sizes.iter().map(ToString::to_string).collect()
+            athread::chosen(&front, &request)?.sizes.iter().map(ToString::to_string).collect()
         }
         _ => kernel::sizes(&source.text),
     };
-    let request = athread::Request {
-        cores: Cores { parallel: setting.parallel, chip: setting.chip },
-        threads: Some(setting.threads),
-        sizes: names.iter().map(|name| name.to_lowercase()).zip(setting.values.iter().copied()).collect(),
-        stages: false,
-    };
-    let mut all = athread::map(&front, &choice, &request)?;
-    let files = athread::files(&front, &choice, &request, &mut all, "program")?;
+    request.sizes =
+        names.iter().map(|name| name.to_lowercase()).zip(setting.values.iter().copied()).collect();
+    let mut all = athread::map(&front, &request)?;
+    let files = athread::files(&front, &request, &mut all)?;
     let notes = all.iter().flat_map(|one| &one.mapped.notes).filter(|note| note.contains("T0006")).cloned();
     Ok(notes.chain(files.remarks()).collect())
 }
@@ -193,32 +195,33 @@ fn texts_are_followed() {
     thread::scope(|scope| {
         for _ in 0..2 {
             // Sets of large programs take more of the stack than a test has.
-            let worker =
-                || {
-                    loop {
-                        let Some((k, setting)) = next.lock().expect("no thread has failed").next() else {
-                            return;
-                        };
-                        let said = match complaints(setting, &scratch) {
-                            // Not every random program has work for the cores.
-                            Err(failure)
-                                if matches!(setting.program, From::Random(_))
-                                    && !failure.summary().contains("T0006") =>
-                            {
-                                none.fetch_add(1, Ordering::Relaxed);
-                                continue;
-                            }
-                            Ok(said) => said,
-                            Err(failure) => vec![format!("refused: {}", failure.summary())],
-                        };
-                        let Setting { name, size, threads, .. } = setting;
-                        let chip = if setting.chip == Chip::Sw26010 { "" } else { " of the Pro chip" };
-                        let loops = if setting.parallel == Parallel::Two { "2d" } else { "1d" };
-                        lines.lock().expect("no thread has failed").extend(said.into_iter().map(|said| {
+            let worker = || {
+                loop {
+                    let Some((k, setting)) = next.lock().expect("no thread has failed").next() else {
+                        return;
+                    };
+                    let said = match complaints(setting, &scratch) {
+                        // Not every random program has work for the cores.
+                        Err(failure)
+                            if matches!(setting.program, From::Random(_))
+                                && !failure.summary().contains("T0006") =>
+                        {
+                            none.fetch_add(1, Ordering::Relaxed);
+                            continue;
+                        }
+                        Ok(said) => said,
+                        Err(failure) => vec![format!("refused: {}", failure.summary())],
+                    };
+                    let Setting { name, size, threads, .. } = setting;
+                    let chip = if *setting.chip == *Cores::default().chip { "" } else { " of the Pro chip" };
+                    let loops = if setting.parallel == Parallel::Two { "2d" } else { "1d" };
+                    lines.lock().expect("no thread has failed").extend(
+                        said.into_iter().map(|said| {
                             (k, format!("{name} ({size}) {threads} cores{chip} {loops}: {said}"))
-                        }));
-                    }
-                };
+                        }),
+                    );
+                }
+            };
             thread::Builder::new()
                 .stack_size(256 << 20)
                 .spawn_scoped(scope, worker)

@@ -5,19 +5,18 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lozenge::cli::{Choice, Fuzz, FuzzOf, Stage};
-use lozenge::failure::Source;
-use lozenge::pipeline;
+use lozenge::{Request, Source, Stage, files, pipeline};
 
 /// The file with its regions rewritten, and what was said.
 fn rewritten(path: &Path, text: &str) -> (String, Vec<loops::Diagnostic>) {
     let source = Source { path: path.display().to_string(), text: text.to_owned() };
-    let choice = Choice {
+    let request = Request {
         caches: Some(polyhedral::locality::Caches::default()),
         registers: Some(loops::Registers::default()),
-        ..Choice::default()
+        ..files::request()
     };
-    let emission = pipeline::emit(&source, Stage::C, &choice).unwrap_or_else(|f| panic!("{path:?}: {f:?}"));
+    let emission = files::open(&source, &request).and_then(|front| front.emit(Stage::C, &request));
+    let emission = emission.unwrap_or_else(|f| panic!("{path:?}: {f:?}"));
     (emission.text, emission.warnings)
 }
 
@@ -74,9 +73,9 @@ fn where_an_assumption_does_not_hold_the_original_text_runs() {
 #[test]
 fn programs_over_all_integer_types_keep_their_results() {
     for seed in (2..=32).step_by(2) {
-        let fuzz = Fuzz { of: FuzzOf::Kernels, seconds: 0, count: Some(1), seed, output: None };
-        let run = lozenge::command::fuzz_kernels::run(&fuzz, true);
-        run.unwrap_or_else(|failure| panic!("seed {seed}: {failure:?}"));
+        let line = format!("lozenge fuzz --of kernels --count 1 --seed {seed} --json");
+        let words = line.split(' ').map(std::ffi::OsString::from);
+        assert_eq!(lozenge::command::main(words), 0, "{line}");
     }
 }
 
@@ -112,7 +111,7 @@ fn what_is_tested_is_explained() {
     let text = "void f(unsigned p, unsigned q, int x[64])\n{\n#pragma scop\n  for (unsigned i = p - q; i < p; i++)\n    x[i] += 1;\n#pragma endscop\n}\n";
     let path = written("explained.c", text);
     let source = Source { path: path.display().to_string(), text: text.to_owned() };
-    let front = pipeline::Front::open(&source, &Choice::default()).expect("a file that is taken");
-    let told = pipeline::done(&front, &Choice::default()).expect("a region that is scheduled");
+    let front = files::open(&source, &files::request()).expect("a file that is taken");
+    let told = pipeline::done(&front, &files::request()).expect("a region that is scheduled");
     assert!(told.contains("\n  tested: `p - q` is not negative (line 4)\n"), "{told}");
 }

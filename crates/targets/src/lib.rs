@@ -1,7 +1,8 @@
 //! Targets: loop programs become text (C for OpenMP, C for Sunway's cores).
 //!
-//! There is one module for each target. A target takes a [`loops::Program`] and returns text. It
-//! makes no decision about loops, starts no process and writes no file.
+//! There is one module for each target, and in it a value that implements [`Target`]. A target takes
+//! loop programs and returns text. It makes no decision about loops, starts no process and writes no
+//! file.
 
 pub mod athread;
 pub mod c;
@@ -11,8 +12,10 @@ pub mod model;
 pub mod openmp;
 pub mod outside;
 pub mod quick;
+mod target;
 
 pub use outside::stem;
+pub use target::{Abilities, Emission, File, Output, Setting, Settings, Stage, Target};
 
 pub use openmp::{
     Emitted, Member, Options, RegionArray, RegionNames, Signature, SignatureParam, Style, emit, emit_region,

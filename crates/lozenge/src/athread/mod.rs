@@ -105,7 +105,7 @@ pub struct Run {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, crate::foreign::written(text))
+    fs::write(path, crate::encoding::written(text))
         .map_err(|e| Failure::environment("X0004", format!("can't write {}: {}", path.display(), reason(&e))))
 }
 

@@ -14,17 +14,18 @@ use targets::{Signature, SignatureParam};
 use crate::bind::{self, Sizes};
 use crate::cases::{self, CaseKind, Setting};
 use crate::check;
-use crate::cli::{Bench, Choice, Mode};
+use crate::cli::Bench;
 use crate::command::bench_c;
 use crate::execute::{Build, Executable};
 use crate::failure::{Failure, Source};
-use crate::files::{find, read_source};
+use crate::files::{self, find, read_source};
 use crate::kernel;
 use crate::measure::{Effort, Measured, Variant, interleaved};
-use crate::pipeline::{self, Front, Lowered};
+use crate::pipeline::{self, Lowered};
 use crate::process::{Compiler, Optimise};
 use crate::progress::Bar;
 use crate::report::{self, table};
+use crate::request::{Mode, Request};
 use crate::statistics::seconds;
 use crate::value::Value;
 
@@ -46,7 +47,7 @@ struct Point {
 struct Ours {
     label: String,
     lowered: Lowered,
-    mode: Mode,
+    request: Request,
     translation: Duration,
 }
 
@@ -200,12 +201,14 @@ fn bench_point(
 /// Our code, and that of another definition of the file if the benchmark names one as reference.
 fn translations(source: &Source, point: &Point) -> Result<Vec<Ours>, Failure> {
     let translate = |label: &str, definition: &str, strategy: Option<String>, mode: Mode| {
-        let choice = Choice { definition: Some(definition.to_owned()), mode, strategy, ..Choice::default() };
+        let request = Request { mode, strategy, ..super::request().of(definition) };
         let began = Instant::now();
-        let lowered = Front::open(source, &choice)?.lower(&choice)?;
+        let lowered = files::open(source, &request)?.lower(&request)?;
+        report::told(&lowered);
         let program = loops::Program { functions: vec![lowered.function.clone()] };
-        pipeline::to_c(&program, mode, None)?;
-        Ok::<Ours, Failure>(Ours { label: label.to_owned(), lowered, mode, translation: began.elapsed() })
+        pipeline::to_c(&program, &request, None)?;
+        let (label, translation) = (label.to_owned(), began.elapsed());
+        Ok::<Ours, Failure>(Ours { label, lowered, request, translation })
     };
     let mut ours = vec![translate(OURS, &point.definition, point.strategy.clone(), Mode::Default)?];
     if point.paper {
@@ -213,7 +216,7 @@ fn translations(source: &Source, point: &Point) -> Result<Vec<Ours>, Failure> {
         let plain = Some("try choose".to_owned());
         ours.push(translate("paper mode", &point.definition, plain, Mode::Paper)?);
     }
-    let definitions = Front::open(source, &Choice::default())?.definitions();
+    let definitions = files::open(source, &super::request())?.definitions();
     if let Some(against) = point.against.as_ref().filter(|a| definitions.contains(a)) {
         ours.push(translate(against, against, None, Mode::Default)?);
     }
@@ -254,7 +257,7 @@ fn build(
         let mut function = one.lowered.function.clone();
         function.name = Name::new(format!("{}_{k}", function.name));
         let program = loops::Program { functions: vec![function] };
-        let emitted = pipeline::to_c(&program, one.mode, None)?;
+        let emitted = pipeline::to_c(&program, &one.request, None)?;
         if k == 0 {
             header = emitted.header.clone();
         }

@@ -13,18 +13,20 @@ use std::time::{Duration, Instant};
 use loops::Name;
 use loops::registers::Registers;
 use serde_json::{Value as Json, json};
+use targets::athread::{Cores, Parallel};
 
 use self::results::{Key, Results};
 use super::run_athread::{compare_programs, headers};
 use crate::athread::{Emulator, Report, Settings, Sources, host};
 use crate::bind::Sizes;
-use crate::cli::{Bench, Choice, Cores, KernelSizes, Parallel};
+use crate::cli::{Bench, KernelSizes};
 use crate::failure::{Failure, FailureKind, Source};
-use crate::files::read_source;
+use crate::files::{self, read_source};
 use crate::kernel;
-use crate::pipeline::{Front, athread};
+use crate::pipeline::athread;
 use crate::process::Compiler;
 use crate::report;
+use crate::request::Request;
 use crate::statistics::seconds;
 use crate::value::Closeness;
 
@@ -127,7 +129,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
                         }
                         rows.push(row);
                     }
-                    Err(failure) => fail(&format!("{threads} cores, {}", mapping(*parallel)), &failure),
+                    Err(failure) => fail(&format!("{threads} cores, {}", parallel.name()), &failure),
                 }
             }
         }
@@ -205,13 +207,6 @@ fn size_name(size: KernelSizes) -> &'static str {
     }
 }
 
-fn mapping(parallel: Parallel) -> &'static str {
-    match parallel {
-        Parallel::One => "1d",
-        Parallel::Two => "2d",
-    }
-}
-
 /// A kernel at one set of sizes.
 struct Kernel<'a> {
     source: &'a Source,
@@ -245,8 +240,17 @@ const HOST_REGISTERS: [Registers; 2] = [targets::athread::REGISTERS, Registers {
 
 const LIMIT: Duration = Duration::from_secs(900);
 
-fn choice() -> Choice {
-    Choice { assume_no_alias: true, ..Choice::default() }
+/// What is asked for of a kernel, as the command `compile` does it.
+fn request(stem: &str, sizes: Vec<(String, i64)>, threads: u32, parallel: Parallel) -> Request {
+    let cores = Cores { parallel, ..Cores::default() };
+    Request {
+        assume_no_alias: true,
+        settings: cores.settings(),
+        threads: Some(threads),
+        sizes,
+        stem: stem.to_owned(),
+        ..super::request()
+    }
 }
 
 impl Kernel<'_> {
@@ -271,15 +275,14 @@ impl Kernel<'_> {
 
     /// Modelled seconds of the management core: for the original, and for the tiled form that the other target gets.
     fn host(&self, values: &Sizes) -> Result<[Option<f64>; 2], Failure> {
-        let choice = choice();
-        let front = Front::open(self.source, &choice)?;
+        let request = Request { assume_no_alias: true, ..super::request() };
+        let front = files::open(self.source, &request)?;
         let (mut naive, mut tiled) = (Some(0.0), Some(0.0));
         for name in front.definitions() {
             let mut best = None;
             for registers in HOST_REGISTERS {
-                let own = Some(name.clone());
-                let choice = Choice { definition: own, registers: Some(registers), ..choice.clone() };
-                let lowered = front.lower(&choice)?;
+                let request = Request { registers: Some(registers), ..request.of(&name) };
+                let lowered = front.lower(&request)?;
                 if best.is_none() {
                     let original = lowered.original.as_ref().unwrap_or(&lowered.function);
                     naive = naive.zip(host::seconds(original, values)).map(|(a, b)| a + b);
@@ -301,24 +304,19 @@ impl Setting<'_> {
         prepared: &Prepared,
         results: &mut Results,
     ) -> Result<Row, Failure> {
-        let (bench, choice) = (self.bench, choice());
-        let request = athread::Request {
-            cores: Cores { parallel: self.parallel, ..Cores::default() },
-            threads: Some(self.threads),
-            sizes: prepared.hints.clone(),
-            stages: false,
-        };
+        let bench = self.bench;
+        let request = request(bench.name, prepared.hints.clone(), self.threads, self.parallel);
         // All of it, as the command does: from the text of the source to the texts of the files.
         let began = Instant::now();
-        let front = Front::open(bench.source, &choice)?;
-        let mut all = athread::map(&front, &choice, &request)?;
-        let files = athread::files(&front, &choice, &request, &mut all, bench.name)?;
+        let front = files::open(bench.source, &request)?;
+        let mut all = athread::map(&front, &request)?;
+        let files = athread::files(&front, &request, &mut all)?;
         let translation = began.elapsed();
         let key = Key {
             kernel: bench.name.to_owned(),
             size: size_name(bench.size).to_owned(),
             threads: self.threads,
-            parallel: mapping(self.parallel).to_owned(),
+            parallel: self.parallel.name().to_owned(),
             files: results::digest(&files, &prepared.defines),
         };
         let report = match results.find(&key, self.seeds) {

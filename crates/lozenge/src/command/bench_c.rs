@@ -9,16 +9,18 @@ use std::time::{Duration, Instant};
 use cfront::Replacement;
 use loops::Data;
 use serde_json::{Value as Json, json};
+use targets::Stage;
 
-use crate::cli::{Bench, Choice, Extents, Stage};
+use crate::cli::{Bench, Extents};
 use crate::extents::as_constants;
-use crate::failure::{Failure, FailureKind, Source};
-use crate::files::{Scratch, read_source, reason, write_whole};
+use crate::failure::{Failure, FailureKind};
+use crate::files::{self, Scratch, read_source, reason, write_whole};
 use crate::kernel::{self, Program, runs_by_itself};
-use crate::pipeline;
+use crate::pipeline::Front;
 use crate::process::{Compiler, on_path};
 use crate::progress::Bar;
 use crate::report;
+use crate::request::Request;
 use crate::statistics::{Summary, geometric_mean, seconds};
 
 /// The kernels of the linear-algebra table.
@@ -162,15 +164,11 @@ fn measure(
     let defines = vec!["-DLARGE".to_owned()];
     let reassociate = arguments.reassociate;
     let includes = vec![crate::process::include(folder).to_string_lossy().into_owned()];
-    let choice = Choice {
-        assume_no_alias: true,
-        defines: defines.clone(),
-        includes,
-        reassociate,
-        ..Choice::default()
-    };
+    let preprocessor = includes.iter().chain(&defines).cloned().collect();
+    let request = Request { assume_no_alias: true, preprocessor, reassociate, ..super::request() };
     let began = Instant::now();
-    let rewritten = pipeline::emit(&source, Stage::C, &choice)?.text;
+    let front = files::open(&source, &request)?;
+    let rewritten = front.emit(Stage::C, &request)?.text;
     let translation = began.elapsed();
 
     let base = ["-O3", "-march=native", "-DLARGE", repetitions];
@@ -207,7 +205,7 @@ fn measure(
             }
         }
     }
-    if let Some(text) = with_blas(&source, file, &choice, &kernel)? {
+    if let Some(text) = with_blas(&front, file, &kernel)? {
         for (label, library) in [("openblas", "-lopenblas"), ("blis", "-lblis")] {
             if let Ok(program) = build(compiler, &text, &[], &[library]) {
                 variants.push(Variant::new(label, program));
@@ -223,7 +221,7 @@ fn measure(
     }
 
     for (name, outputs) in &arguments.outputs {
-        if let Some(text) = output_of(&source, outputs, &choice, &kernel)? {
+        if let Some(text) = output_of(&front, outputs, &kernel)? {
             variants.push(Variant::new(name, build(compiler, &text, &["-fopenmp"], &[])?));
         }
     }
@@ -284,7 +282,7 @@ fn mkl() -> Option<PathBuf> {
 }
 
 /// The program with its region written by calls of BLAS, where `benches/blas` says how.
-fn with_blas(source: &Source, file: &Path, choice: &Choice, kernel: &str) -> Result<Option<String>, Failure> {
+fn with_blas(front: &Front, file: &Path, kernel: &str) -> Result<Option<String>, Failure> {
     let root = file.ancestors().find(|a| a.join("benches/blas").is_dir());
     let folder = match root {
         Some(root) => root.join("benches/blas"),
@@ -296,29 +294,27 @@ fn with_blas(source: &Source, file: &Path, choice: &Choice, kernel: &str) -> Res
         return Ok(None);
     }
     let header = read_source(&folder.join("cblas-calls.h"))?.text;
-    Ok(Some(format!("{header}\n{}", in_region(source, choice, &read_source(&path)?.text)?)))
+    Ok(Some(format!("{header}\n{}", in_region(front, &read_source(&path)?.text)?)))
 }
 
 /// What another compiler made of this kernel, if its folder has it: a whole program, or the text of the region.
-fn output_of(
-    source: &Source,
-    folder: &Path,
-    choice: &Choice,
-    kernel: &str,
-) -> Result<Option<String>, Failure> {
+fn output_of(front: &Front, folder: &Path, kernel: &str) -> Result<Option<String>, Failure> {
     let path = folder.join(format!("{kernel}.c"));
     if !path.is_file() {
         return Ok(None);
     }
     let text = read_source(&path)?.text;
-    Ok(Some(if runs_by_itself(&text) { text } else { in_region(source, choice, &text)? }))
+    Ok(Some(if runs_by_itself(&text) { text } else { in_region(front, &text)? }))
 }
 
 /// The program with this text as its region.
-fn in_region(source: &Source, choice: &Choice, text: &str) -> Result<String, Failure> {
-    let parsed = pipeline::open_c(source, choice)?;
+fn in_region(front: &Front, text: &str) -> Result<String, Failure> {
+    let source = front.source();
+    let Some(parsed) = front.c_file() else {
+        return Err(Failure::refused("X0801", format!("{} is no C file", source.path)));
+    };
     let replacement = Replacement { region: 0, text: format!("{{\n{text}}}\n"), ..Replacement::default() };
-    cfront::splice(&source.text, &parsed, &[replacement]).map_err(|d| Failure::in_source(source, vec![d]))
+    cfront::splice(&source.text, parsed, &[replacement]).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
 /// Whether two output files hold the same arrays, up to contraction and the order of sums: within a part of the largest magnitude of each.

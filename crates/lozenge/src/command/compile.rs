@@ -1,45 +1,42 @@
-//! `lozenge compile`: a program to C, or to one of the stages on the way.
+//! `lozenge compile`: a program to the files of a target, or to one of the stages on the way.
 
 use std::io::IsTerminal;
+use std::path::Path;
 
 use serde_json::json;
+use targets::{Output, Stage};
 
-use crate::cli::{Compile, Cores, Stage, Target};
+use super::passed_over;
+use crate::cli::Compile;
+use crate::encoding;
 use crate::failure::Failure;
-use crate::files::{read_source, spares_sources, write_whole};
-use crate::foreign;
-use crate::pipeline;
+use crate::files::{self, read_source, spares_sources, write_whole};
 use crate::report;
+use crate::target::Compiled;
 
 /// Runs the command.
 ///
 /// # Errors
 /// What the stages refuse, and files that can't be read or written.
 pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
-    if arguments.target == Target::Athread {
-        return super::compile_athread::run(arguments, as_json);
-    }
-    if arguments.cores != Cores::default() || arguments.threads.is_some() {
-        return Err(only_athread());
-    }
-    if !arguments.sizes.is_empty() {
-        return Err(sizes_of_models());
-    }
+    passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
+    passed_over::by_target_of_code(arguments)?;
     let source = read_source(&arguments.file)?;
     arguments.output.as_deref().map_or(Ok(()), spares_sources)?;
     let stage = arguments.emit.unwrap_or(Stage::C);
-    if stage != Stage::Schedule {
-        super::passed_over::without_schedule(&arguments.file, &arguments.choice)?;
+    if stage != Stage::Schedule && !arguments.target.abilities().mapping {
+        passed_over::without_schedule(&arguments.file, &arguments.choice)?;
     }
-    super::passes::look(&arguments.look, || pipeline::histories(&source, &arguments.choice))?;
-    let pipeline::Emission { text, warnings, .. } = pipeline::emit(&source, stage, &arguments.choice)?;
-    let mut written = Vec::new();
-    if let Some(output) = &arguments.output {
-        write_whole(output, &foreign::written(&text))?;
-        written.push(output.display().to_string());
+    let request = arguments.request()?;
+    let front = files::open(&source, &request)?;
+    super::passes::look(&arguments.look, || front.histories(&request))?;
+    let Compiled { output, warnings } = front.compile(stage, &request)?;
+    for note in &output.notes {
+        report::print_error(&format!("{note}\n"));
     }
+    let written = arguments.output.as_deref().map_or(Ok(Vec::new()), |path| write(path, &output))?;
     if as_json {
-        let text = arguments.output.is_none().then_some(text);
+        let text = arguments.output.is_none().then_some(output.text());
         let warnings: Vec<_> = warnings.iter().map(|d| report::diagnostic_json(Some(&source), d)).collect();
         let value = json!({ "ok": true, "written": written, "text": text, "diagnostics": warnings });
         report::print_json(value);
@@ -48,21 +45,54 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let colour = report::colours(std::io::stderr().is_terminal());
     report::print_error(&report::render_all(Some(&source), &warnings, colour));
     if arguments.output.is_none() {
-        report::print_c(&text);
+        report::print_c(output.text());
     }
     Ok(())
 }
 
-/// Sizes, where what comes out is for all of them.
-pub(super) fn sizes_of_models() -> Failure {
-    let message = "`--size` is only for models and the target athread: the C of a program is for all sizes";
-    Failure::refused("X0102", message)
-        .help("`lozenge run` takes sizes, and `-D NAME=NUMBER` sets a macro of a C file")
+/// Writes one file under this name, or several into a folder of this name. Their names are the result.
+fn write(path: &Path, output: &Output) -> Result<Vec<String>, Failure> {
+    if let [only] = output.files.as_slice() {
+        write_whole(path, &encoding::written(&only.text))?;
+        return Ok(vec![path.display().to_string()]);
+    }
+    std::fs::create_dir_all(path).map_err(|error| {
+        Failure::environment("X0004", format!("can't make the folder {}: {error}", path.display()))
+            .help("`-o` names the folder that the files go to")
+    })?;
+    let all: Vec<_> = output.files.iter().map(|file| (path.join(&file.name), file)).collect();
+    // All or none.
+    if let Some((path, _)) = all.iter().find(|(path, _)| path.is_dir()) {
+        return Err(Failure::environment(
+            "X0004",
+            format!("can't write {}: it is a directory", path.display()),
+        ));
+    }
+    all.iter().try_for_each(|(path, _)| spares_sources(path))?;
+    let mut written = Vec::new();
+    for (path, file) in all {
+        write_whole(&path, &encoding::written(&file.text))?;
+        if file.executable {
+            executable(&path)?;
+        }
+        written.push(path.display().to_string());
+    }
+    Ok(written)
 }
 
-/// Options that ask for cores, without the target that has them.
-pub(super) fn only_athread() -> Failure {
-    let message = "`--chip`, `--parallel` and `compile --threads` have no effect for the target openmp";
-    Failure::usage("X0009", message)
-        .help("add `--target athread`; the number of OpenMP threads is set when the program runs")
+/// Lets a script be run by its name.
+fn executable(path: &Path) -> Result<(), Failure> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let all = std::fs::metadata(path).and_then(|meta| {
+            let mut permissions = meta.permissions();
+            permissions.set_mode(permissions.mode() | (permissions.mode() & 0o444) >> 2);
+            std::fs::set_permissions(path, permissions)
+        });
+        all.map_err(|error| {
+            Failure::environment("X0004", format!("can't make {} executable: {error}", path.display()))
+        })?;
+    }
+    Ok(())
 }

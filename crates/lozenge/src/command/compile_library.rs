@@ -7,18 +7,19 @@ use std::path::{Path, PathBuf};
 use cfront::Export;
 use loops::{Code, Diagnostic, Program, Severity, Span};
 use serde_json::json;
+use targets::Stage;
 
-use super::model::is_model;
 use super::passed_over;
 use crate::bind;
-use crate::cli::{Compile, Cores, Mode, Target};
+use crate::cli::{Compile, Mode};
+use crate::encoding;
 use crate::execute;
 use crate::failure::{Failure, Source};
-use crate::files::{keep, read_source, spares_sources, write_whole};
-use crate::foreign;
+use crate::files::{self, keep, read_source, spares_sources, write_whole};
 use crate::library::{self, Block, Entry, Kind, Manifest, Recipe};
-use crate::machine;
-use crate::pipeline::{self, Front, Lowered};
+use crate::models;
+use crate::pipeline::graph::ModelRequest;
+use crate::pipeline::{self, Lowered};
 use crate::process::{self, Compiler};
 use crate::report;
 
@@ -55,15 +56,15 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         let message = "`--pkg-config` and `--cflag` say nothing where no library is built";
         return Err(Failure::usage("X0009", message).help("add `--shared` or `--static`"));
     };
-    if arguments.target == Target::Athread {
-        return Err(Failure::refused(
-            "X0007",
-            "the target athread does not have a library: its compiler is not of this machine",
-        )
-        .help("its files and a script that builds them come out without `--shared` and `--static`"));
+    if !arguments.target.abilities().libraries {
+        let name = arguments.target.name();
+        let message =
+            format!("the target {name} does not have a library: its compiler is not of this machine");
+        return Err(Failure::refused("X0007", message)
+            .help("its files and a script that builds them come out without `--shared` and `--static`"));
     }
     let names = Names::of(output, kind, arguments.library.pkg_config)?;
-    let made = match is_model(&arguments.file) {
+    let made = match models::is_model(&arguments.file) {
         true => of_model(arguments, &names)?,
         false => of_program(arguments)?,
     };
@@ -103,7 +104,7 @@ impl Names {
             Kind::Static => "a",
         };
         if output.extension().is_none_or(|e| e != extension) {
-            let message = format!("{} is no name of a {} library", foreign::name(output), kind.word());
+            let message = format!("{} is no name of a {} library", encoding::name(output), kind.word());
             return Err(Failure::usage("X0012", message).help(format!(
                 "end it in `.{extension}`: header and manifest have the same name with another ending"
             )));
@@ -141,7 +142,7 @@ impl Names {
             if others {
                 let message = format!(
                     "{} is there and was not made by this command: it would be lost",
-                    foreign::name(path)
+                    encoding::name(path)
                 );
                 return Err(Failure::refused("X0010", message)
                     .help("give the library another name, such as one that begins with `lib`"));
@@ -172,7 +173,7 @@ fn write(
     compiler: &Compiler,
     library: &[u8],
 ) -> Result<(), Failure> {
-    let source = foreign::name(&arguments.file);
+    let source = encoding::name(&arguments.file);
     let (library_name, header_name) = (file_name(&names.library), file_name(&names.header));
     let about = vec![format!("Functions of {source}, in {library_name}.")];
     let header = library::header(&header_name, &about, &made.structs, &made.entries);
@@ -194,7 +195,7 @@ fn write(
         functions: &made.entries,
     };
     write_whole(&names.library, library)?;
-    write_whole(&names.header, &foreign::written(&header))?;
+    write_whole(&names.header, &encoding::written(&header))?;
     write_whole(&names.manifest, format!("{:#}\n", manifest.to_json()).as_bytes())?;
     if let Some(path) = &names.pkg_config {
         let stem = names.library.file_stem().unwrap_or_default().to_string_lossy();
@@ -208,13 +209,15 @@ fn write(
 
 /// A model: one function, the others are its own.
 fn of_model(arguments: &Compile, names: &Names) -> Result<Made, Failure> {
-    passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, arguments.threads)?;
-    let sizes = bind::by_name(&arguments.sizes)?;
+    passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, arguments.threads)?;
+    let request = ModelRequest {
+        sizes: bind::by_name(&arguments.sizes)?,
+        memory: arguments.memory.bytes(),
+        ..models::request(&arguments.file)
+    };
     keep(&arguments.file);
-    let model = pipeline::graph::open(&arguments.file)?;
-    let memory = arguments.memory.bytes();
-    let model = pipeline::graph::prepare_within(model, &arguments.file, &sizes, memory)?;
-    let compiled = pipeline::graph::compile(&model, machine::registers()?)?;
+    let model = models::prepare(models::open(&arguments.file)?, &arguments.file, &request)?;
+    let compiled = pipeline::graph::compile(&model, &request)?;
     let mut text =
         String::from("#define _POSIX_C_SOURCE 200112L\n#include <stdbool.h>\n#include <stdint.h>\n");
     for kernel in &compiled.kernels {
@@ -238,12 +241,8 @@ fn of_model(arguments: &Compile, names: &Names) -> Result<Made, Failure> {
 /// A functional program, a loop program, or a C file.
 fn of_program(arguments: &Compile) -> Result<Made, Failure> {
     let choice = &arguments.choice;
-    if arguments.cores != Cores::default() || arguments.threads.is_some() {
-        return Err(super::compile::only_athread());
-    }
-    if !arguments.sizes.is_empty() {
-        return Err(super::compile::sizes_of_models());
-    }
+    passed_over::by_target(arguments.target, choice, &arguments.settings.0)?;
+    passed_over::by_target_of_code(arguments)?;
     if choice.mode == Mode::Paper {
         return Err(Failure::refused(
             "X0007",
@@ -256,10 +255,11 @@ fn of_program(arguments: &Compile) -> Result<Made, Failure> {
     if arguments.file.extension().is_some_and(|e| e == "c") {
         return of_c(arguments, source);
     }
-    let front = Front::open(&source, choice)?;
-    let lowered = front.all(choice)?;
+    let request = arguments.request()?;
+    let lowered = files::open(&source, &request)?.all(&request)?;
+    lowered.iter().for_each(report::told);
     let program = Program { functions: lowered.iter().map(|l| l.function.clone()).collect() };
-    let emitted = pipeline::to_c(&program, choice.mode, None)?;
+    let emitted = pipeline::to_c(&program, &request, None)?;
     let pairs = lowered.iter().map(|Lowered { function, definition, .. }| (function, definition.as_ref()));
     let entries = library::of_programs(pairs, &emitted.signatures);
     Ok(Made {
@@ -276,10 +276,10 @@ fn of_program(arguments: &Compile) -> Result<Made, Failure> {
 
 /// A C file, whole: its regions are rewritten, and all of its functions are in the library.
 fn of_c(arguments: &Compile, source: Source) -> Result<Made, Failure> {
-    let choice = &arguments.choice;
-    let pipeline::Emission { text, mut warnings, promises, .. } =
-        pipeline::emit(&source, crate::cli::Stage::C, choice)?;
-    let exports = pipeline::exports(&source, choice)?;
+    let request = arguments.request()?;
+    let front = files::open(&source, &request)?;
+    let pipeline::Emission { text, mut warnings, promises, .. } = front.emit(Stage::C, &request)?;
+    let exports = front.exports(&request)?;
     if let Some(main) = exports.iter().find(|export| export.name == "main") {
         let message = format!("{} has a main function, so it is a program", source.path);
         let place = line_span(&source, main.line);
@@ -311,7 +311,7 @@ fn of_c(arguments: &Compile, source: Source) -> Result<Made, Failure> {
         OsString::from("-iquote"),
         process::argument(&std::path::absolute(folder.join(".")).unwrap_or_default()),
     ];
-    includes.extend(choice.includes.iter().chain(&choice.defines).map(OsString::from));
+    includes.extend(request.preprocessor.iter().map(OsString::from));
     Ok(Made {
         files: vec![("library.c", text)],
         standard: "-std=gnu11",

@@ -13,8 +13,8 @@ use super::model;
 use crate::cli::Bench;
 use crate::execute::Schedule;
 use crate::failure::Failure;
-use crate::machine;
 use crate::pipeline::graph as pipeline;
+use crate::pipeline::graph::ModelRequest;
 use crate::process::Optimise;
 use crate::report;
 use crate::statistics::Summary;
@@ -108,7 +108,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
 /// Least time of one call and the model's, in microseconds.
 fn time(probe: &Probe, repetitions: u32) -> Result<(f64, f64), Failure> {
     let model = built(probe)?;
-    let compiled = pipeline::compile(&model, machine::registers()?)?;
+    let compiled = pipeline::compile(&model, &ModelRequest::default())?;
     let executable = model::build(&compiled, Optimise::Fast)?;
     let inputs = compiled.plan.inputs.iter().map(|port| {
         let scalar = graph::operators::carrier(port.elem).unwrap_or(loops::Scalar::F32);

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use crate::cli::{Explain, Stage};
+use targets::Stage;
+
+use crate::cli::Explain;
 use crate::failure::Failure;
-use crate::files::read_source;
+use crate::files::{self, read_source};
 use crate::pages;
 use crate::pipeline;
-use crate::report;
+use crate::{models, report};
 
 /// Runs the command.
 ///
@@ -28,19 +30,19 @@ pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
         report::give(page, None, as_json);
         return Ok(());
     }
-    if pipeline::graph::is_model(what) {
+    if models::is_model(what) {
         let message = format!("{} is a model, which has no derivation as a whole", what.display());
         return Err(Failure::refused("X0007", message)
             .help("`lozenge show MODEL --svg` draws it, `lozenge optimize MODEL` shows which rules apply, `lozenge compile MODEL` prints its C"));
     }
     let source = read_source(what)?;
+    let request = arguments.choice.request()?;
+    let front = files::open(&source, &request)?;
     let functional = what.extension().is_some_and(|extension| extension == "loz");
     if functional {
-        let text = pipeline::emit(&source, Stage::Derivation, &arguments.choice)?.text;
-        report::give(&text, None, as_json);
+        report::give(&front.emit(Stage::Derivation, &request)?.text, None, as_json);
     } else {
-        let front = pipeline::Front::open(&source, &arguments.choice)?;
-        report::give(&pipeline::done(&front, &arguments.choice)?, None, as_json);
+        report::give(&pipeline::done(&front, &request)?, None, as_json);
     }
     Ok(())
 }

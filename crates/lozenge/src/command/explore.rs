@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
-use super::{model, passed_over};
-use crate::cli::{Cores, Explore, Target};
+use targets::Settings;
+
+use super::passed_over;
+use crate::cli::Explore;
+use crate::encoding;
 use crate::explore::{self, Page};
 use crate::failure::Failure;
 use crate::files::{keep, read_source, spares_sources, write_whole};
-use crate::foreign;
-use crate::report;
+use crate::target::Target;
+use crate::{models, report};
 
 /// Runs the command.
 ///
@@ -26,10 +29,10 @@ pub fn run(arguments: &Explore, as_json: bool) -> Result<(), Failure> {
 }
 
 fn page(arguments: &Explore) -> Result<Page, Failure> {
-    let is_model = model::is_model(&arguments.file);
+    let is_model = models::is_model(&arguments.file);
     let mut page;
     if is_model {
-        passed_over::by_models(&arguments.choice, Target::default(), &Cores::default(), None)?;
+        passed_over::by_models(&arguments.choice, Target::default(), &Settings::default(), None)?;
         keep(&arguments.file);
         page = explore::model::page(arguments)?;
         if arguments.measure {
@@ -48,5 +51,5 @@ fn page(arguments: &Explore) -> Result<Page, Failure> {
 
 /// The command that makes the page again, without the options.
 fn command(file: &Path) -> String {
-    format!("lozenge explore {}", foreign::name(file))
+    format!("lozenge explore {}", encoding::name(file))
 }

@@ -5,21 +5,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
+use targets::Stage;
+use targets::athread::{Cores, Parallel, SW26010_PRO};
 
 use crate::athread::{Emulator, Settings, Sources};
-use crate::cli::{Chip, Choice, Cores, Fuzz, Parallel, Stage};
+use crate::cli::Fuzz;
 use crate::command::run_athread::{compare_programs, headers};
 use crate::failure::{Failure, Source};
-use crate::files::{Scratch, write_whole};
-use crate::fuzz::Budget;
+use crate::files::{self, Scratch, write_whole};
 use crate::fuzz::kernels::any;
-use crate::fuzz::types;
+use crate::fuzz::{Budget, types};
 use crate::kernel::Program;
-use crate::pipeline::athread::{self, Request};
-use crate::pipeline::{self, Front};
+use crate::pipeline::athread;
 use crate::process::Compiler;
 use crate::random::Random;
 use crate::report;
+use crate::request::Request;
 use crate::value::Closeness;
 
 /// For a compilation and for a run.
@@ -55,7 +56,7 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     while budget.goes_on(seed - arguments.seed) {
         let of_types = seed % 2 == 0;
         let text = if of_types { types::program(seed / 2) } else { any(seed) };
-        let source = Source { path: crate::foreign::name(&file), text };
+        let source = Source { path: crate::encoding::name(&file), text };
         write_whole(&file, source.text.as_bytes())?;
         let tried = super::caught(|| {
             if of_types {
@@ -117,8 +118,9 @@ fn one(
     let folder = Path::new(".");
     let flags = ["-O1", "-ffp-contract=off", "-fopenmp"];
     let original = Program::build(compiler, &source.text, folder, &flags, &["-lm"])?.run(1, LIMIT)?;
-    let choice = Choice::default();
-    match pipeline::emit(source, Stage::C, &choice) {
+    let request = super::request();
+    let emitted = files::open(source, &request).and_then(|front| front.emit(Stage::C, &request));
+    match emitted {
         Ok(emission) => {
             let ours = Program::build(compiler, &emission.text, folder, &flags, &["-lm"])?.run(2, LIMIT)?;
             compare_programs(&ours.output, &original.output, Closeness::Exact)
@@ -131,32 +133,33 @@ fn one(
     let pick = |random: &mut Random, of: &[i64]| of[random.below(of.len() as u64) as usize];
     let parallel = if random.below(2) == 0 { Parallel::One } else { Parallel::Two };
     let pro = random.below(5) == 0;
-    let chip = if pro { Chip::Sw26010Pro } else { Chip::Sw26010 };
+    let chip = if pro { &SW26010_PRO } else { Cores::default().chip };
     let threads = pick(&mut random, &[64, 64, 32, 16, 8, 3]) as u32;
     let size = pick(&mut random, &[8, 40, 300, 1000]);
     let request = Request {
-        cores: Cores { chip, parallel },
+        settings: Cores { chip, parallel }.settings(),
         threads: Some(threads),
         sizes: vec![("n".into(), size), ("m".into(), pick(&mut random, &[8, 40, size]))],
-        stages: false,
+        stem: "kernel".into(),
+        ..request
     };
-    let asked = format!("for {threads} cores, {parallel:?}, {chip:?}, sizes {:?}", request.sizes);
-    let made = Front::open(source, &choice).and_then(|front| {
-        let mut all = athread::map(&front, &choice, &request)?;
-        athread::files(&front, &choice, &request, &mut all, "kernel")
+    let asked = format!("for {threads} cores, {parallel:?}, {}, sizes {:?}", chip.name, request.sizes);
+    let made = files::open(source, &request).and_then(|front| {
+        let mut all = athread::map(&front, &request)?;
+        athread::files(&front, &request, &mut all)
     });
-    let files = match made {
-        Ok(files) => files,
+    let made = match made {
+        Ok(made) => made,
         Err(failure) => {
             // What data decides is not moved to local memory.
             return refusal(failure, tally, &["P0101"]).map_err(|failure| failure.note(asked));
         }
     };
     let sources = Sources {
-        host: &files.host,
+        host: &made.host,
         more: &[],
-        slave: &files.slave,
-        headers: &headers(&files),
+        slave: &made.slave,
+        headers: &headers(&made),
         folder: None,
         flags: &[],
     };
@@ -165,7 +168,7 @@ fn one(
     ran.and_then(|ours| compare_programs(&ours.output, &original.output, Closeness::Exact))
         .map_err(|failure| failure.note(asked))?;
     tally.cores += 1;
-    tally.unchecked += u64::from(files.unchecked.is_some());
+    tally.unchecked += u64::from(made.unchecked.is_some());
     Ok(())
 }
 
@@ -185,7 +188,9 @@ fn one_of_types(source: &Source, compiler: &Compiler, tally: &mut Tally) -> Resu
         return Ok(());
     }
     let original = Program::build(compiler, &source.text, folder, &flags, &["-lm"])?.run(1, LIMIT)?;
-    let emission = match pipeline::emit(source, Stage::C, &Choice::default()) {
+    let request = super::request();
+    let emitted = files::open(source, &request).and_then(|front| front.emit(Stage::C, &request));
+    let emission = match emitted {
         Ok(emission) => emission,
         Err(failure) => return refusal_of_source(failure, tally),
     };

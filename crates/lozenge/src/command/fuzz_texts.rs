@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gsl::soundness::Effort;
+use targets::Stage;
 
-use crate::cli::{Choice, Stage};
 use crate::failure::{Failure, Source};
 use crate::files::Scratch;
 use crate::fuzz::texts::{Kind, SCHEDULED, STRATEGIC};
-use crate::{bind, check, pipeline};
+use crate::request::{Request, Schedule};
+use crate::{bind, check, files};
 
 /// Steps of the interpreter: a program that takes longer is given up.
 const STEPS: u64 = 200_000;
@@ -23,33 +24,33 @@ pub fn examine(kind: Kind, text: &str, scratch: &Scratch) -> bool {
         Kind::Schedule => schedule(text, scratch.path()),
         Kind::Loops => loops(text),
         Kind::Strategy => strategy(text),
-        Kind::Program => emit("program.loz", text, &Choice::default()),
+        Kind::Program => emit("program.loz", text, &Request::default()),
         Kind::Rules => return rules(text),
     };
     done.is_ok()
 }
 
-fn emit(name: &str, text: &str, choice: &Choice) -> Result<(), Failure> {
+fn emit(name: &str, text: &str, request: &Request) -> Result<(), Failure> {
     let source = Source { path: name.into(), text: text.into() };
-    pipeline::emit(&source, Stage::C, choice).map(drop)
+    files::open(&source, request)?.emit(Stage::C, request).map(drop)
 }
 
 fn schedule(text: &str, folder: &Path) -> Result<(), Failure> {
     let file = folder.join("schedule");
     crate::files::write_in_place(&file, text.as_bytes())?;
-    let choice = Choice { schedule: Some(file.display().to_string()), ..Choice::default() };
-    emit("notes.loops", SCHEDULED, &choice)
+    let schedule = files::schedule(file.to_str())?;
+    emit("notes.loops", SCHEDULED, &Request { schedule, ..Request::default() })
 }
 
 fn strategy(text: &str) -> Result<(), Failure> {
-    let choice = Choice { strategy: Some(text.to_owned()), reassociate: true, ..Choice::default() };
-    emit("rows.loz", STRATEGIC, &choice)
+    let request = Request { strategy: Some(text.to_owned()), reassociate: true, ..Request::default() };
+    emit("rows.loz", STRATEGIC, &request)
 }
 
 /// Reads, checks and interprets a loop program, and makes C of it, as it is and scheduled.
 fn loops(text: &str) -> Result<(), Failure> {
-    emit("program.loops", text, &Choice::default())?;
-    emit("program.loops", text, &Choice { schedule: Some("auto".into()), ..Choice::default() })?;
+    emit("program.loops", text, &Request::default())?;
+    emit("program.loops", text, &Request { schedule: Schedule::Auto, ..Request::default() })?;
     let Ok(program) = loops::parse(text) else { return Ok(()) };
     for function in &program.functions {
         let given = function.sizes.iter().map(|name| (name.clone(), 5)).collect();

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::cli::Generate;
 use crate::failure::Failure;
 use crate::files::write_whole;
-use crate::pipeline::graph::is_text;
+use crate::models::is_text;
 use crate::report;
 
 /// Nodes of a synthetic model, where their number is not given.

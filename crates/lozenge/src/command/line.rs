@@ -8,11 +8,11 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
-use super::{about, model};
+use super::about;
 use crate::cli::{Cli, Command};
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::report;
+use crate::{models, report};
 
 /// Reads the command line. Where there is nothing more to do, help or an error has been printed, and the exit code is left.
 pub(super) fn parse(arguments: &[OsString]) -> Result<(Cli, ArgMatches), u8> {
@@ -103,8 +103,8 @@ pub(super) fn configure(command: &mut Command, matches: &ArgMatches, config: &Co
     let Some(target) = config.target.filter(|_| silent) else { return };
     match command {
         // Models have one target.
-        Command::Compile(of) if !model::is_model(&of.file) => of.target = target,
-        Command::Run(of) if !model::is_model(&of.file) => of.target = target,
+        Command::Compile(of) if !models::is_model(&of.file) => of.target = target,
+        Command::Run(of) if !models::is_model(&of.file) => of.target = target,
         Command::Bench(of) => of.target = target,
         _ => {}
     }

@@ -1,12 +1,11 @@
 //! The commands, one module each, and what they share: reading the command line, the deep stack, reporting failures.
 
 mod about;
-mod bench;
-mod bench_athread;
+pub(crate) mod bench;
+pub(crate) mod bench_athread;
 pub(crate) mod bench_c;
 mod check_rules;
 mod compile;
-mod compile_athread;
 mod compile_library;
 mod costs;
 mod explain;
@@ -25,13 +24,13 @@ pub mod passes;
 mod poly;
 mod prove;
 mod rewriting;
-mod run;
-mod run_athread;
+pub(crate) mod run;
+pub(crate) mod run_athread;
 mod schedule;
 mod show;
 mod test;
 mod test_c;
-mod translation;
+pub(crate) mod translation;
 
 pub(crate) use poly::help as poly_help;
 
@@ -39,17 +38,21 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use crate::cli::{Cli, Command, FuzzOf, Look, Target};
+use crate::api::{STACK, of_hang, panic_message};
+use crate::cli::{Cli, Command, FuzzOf, Look};
 use crate::failure::Failure;
-use crate::{config, leftover, process, progress, report};
+use crate::request::Request;
+use crate::{cleanup, config, files, models, process, progress, report};
 
-/// Programs nest as deep as their authors like, and the stages recurse; each refuses what is beyond its own bound, and this stack holds that.
-pub(crate) const STACK: usize = 1 << 30;
+/// What is asked for of a source in a file where no option says more; the command tells of the work on it.
+pub(crate) fn request() -> Request {
+    Request { progress: progress::of_request(), ..files::request() }
+}
 
 /// Runs the command line and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    leftover::clear_on_signals();
+    cleanup::clear_on_signals();
     keep_panics();
     let work = std::thread::Builder::new().stack_size(STACK).spawn(move || on_stack(arguments));
     match work.map(std::thread::JoinHandle::join) {
@@ -130,23 +133,20 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Compile(arguments)
             if arguments.look != Look::default()
-                && (arguments.library.is_given() || arguments.target == Target::Athread) =>
+                && (arguments.library.is_given() || !arguments.target.abilities().passes) =>
         {
             Err(passes::not_here())
         }
         Command::Compile(arguments) if arguments.library.is_given() => {
             compile_library::run(arguments, cli.json)
         }
-        Command::Compile(arguments) if model::is_model(&arguments.file) => {
+        Command::Compile(arguments) if models::is_model(&arguments.file) => {
             model::compile(arguments, cli.json)
         }
         Command::Compile(arguments) => compile::run(arguments, cli.json),
         Command::Explain(arguments) => explain::run(arguments, cli.json),
-        Command::Run(arguments) if model::is_model(&arguments.file) => model::run(arguments, cli.json),
-        Command::Run(arguments) if arguments.target == Target::Athread => {
-            run_athread::run(arguments, cli.json)
-        }
-        Command::Run(arguments) => run::run(arguments, cli.json),
+        Command::Run(arguments) if models::is_model(&arguments.file) => model::run(arguments, cli.json),
+        Command::Run(arguments) => arguments.target.backend().run(arguments, cli.json),
         Command::Generate(arguments) => generate::run(arguments, cli.json),
         Command::Fuzz(arguments) => match arguments.of {
             FuzzOf::Programs => fuzz::run(arguments, cli.json),
@@ -161,17 +161,13 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),
         Command::Bench(arguments) if arguments.costs => costs::run(arguments, cli.json),
         Command::Bench(arguments) if arguments.rewriting => rewriting::run(arguments, cli.json),
-        Command::Bench(arguments) if arguments.target == Target::Athread => {
-            bench_athread::run(arguments, cli.json)
-        }
-        Command::Bench(arguments) if arguments.translation => translation::run(arguments, cli.json),
-        Command::Show(arguments) if model::is_model(&arguments.file) => {
+        Command::Show(arguments) if models::is_model(&arguments.file) => {
             model::show_graph(arguments, cli.json)
         }
         Command::Show(arguments) => show::run(arguments, cli.json),
         Command::Explore(arguments) => explore::run(arguments, cli.json),
         Command::Schedule(arguments) => schedule::run(arguments, cli.json),
-        Command::Bench(arguments) => bench::run(arguments, cli.json),
+        Command::Bench(arguments) => arguments.target.backend().bench(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
         Command::Completions(arguments) => {
             about::completions(arguments.shell, cli.json);
@@ -194,7 +190,7 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 /// Panics are told as diagnostics. A backtrace is printed only if RUST_BACKTRACE asks for one.
 fn keep_panics() {
     std::panic::set_hook(Box::new(|info| {
-        let what = said(info.payload());
+        let what = panic_message(info.payload());
         let place = info.location().map_or_else(String::new, |at| format!(" ({}:{})", at.file(), at.line()));
         let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert_with(|| format!("{what}{place}"));
@@ -204,24 +200,17 @@ fn keep_panics() {
     }));
 }
 
-/// The message of a panic.
-fn said(payload: &(dyn std::any::Any + Send)) -> &str {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
-}
-
 /// What a panic said that was caught, and where it was if that is known.
 fn told_panic(panic: &(dyn std::any::Any + Send)) -> String {
     let kept = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
-    kept.unwrap_or_else(|| said(panic).to_owned())
+    kept.unwrap_or_else(|| panic_message(panic).to_owned())
 }
 
 /// A panic is a defect, and must look like one: a message with a code, an exit code, nothing half-written.
 fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|panic| {
         if let Some(hang) = panic.downcast_ref::<polyhedral::Hang>() {
-            return Err(Failure::refused("P0003", hang.to_string())
-                .help("split the loops, or the region, into smaller ones"));
+            return Err(of_hang(hang));
         }
         let what = told_panic(&*panic);
         let failure = Failure::refused("X0601", format!("the compiler failed: {what}"));

@@ -9,15 +9,16 @@ use graph::plan::{Place, Step};
 use graph::{Budget, Dim, Model, Tensor, TensorType, operators, plan};
 use loops::{Elem, Name};
 use serde_json::{Value as Json, json};
+use targets::Stage;
 
 use super::passed_over;
 use crate::bind;
-use crate::cli::{Compile, Run, Show, Stage};
+use crate::cli::{Compile, Run, Show};
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
 use crate::files::{keep, spares_sources, write_whole};
-use crate::machine;
-use crate::pipeline::graph::{self as pipeline, CompiledModel};
+use crate::models;
+use crate::pipeline::graph::{self as pipeline, CompiledModel, ModelRequest};
 use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::statistics::Summary;
@@ -27,36 +28,37 @@ use crate::{npy, npz};
 /// Relative difference that rounding in another order explains, of results of whole models in single precision.
 const CLOSE: f64 = 1e-4;
 
-pub use crate::pipeline::graph::is_model;
-
 /// `lozenge compile model.onnx`: the C file, and beside it the block of parameters.
 ///
 /// # Errors
 /// What the stages refuse, and files that can't be read or written.
 pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
-    passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, arguments.threads)?;
-    let sizes = bind::by_name(&arguments.sizes)?;
+    passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, arguments.threads)?;
+    let request = ModelRequest {
+        sizes: bind::by_name(&arguments.sizes)?,
+        memory: arguments.memory.bytes(),
+        ..models::request(&arguments.file)
+    };
     // What comes out is no model: it does not take the place of one.
     keep(&arguments.file);
-    let model = pipeline::open(&arguments.file)?;
-    let model = pipeline::prepare_within(model, &arguments.file, &sizes, arguments.memory.bytes())?;
+    let model = models::prepare(models::open(&arguments.file)?, &arguments.file, &request)?;
     super::passes::look(&arguments.look, || {
-        let plan = plan::plan(&model, machine::registers()?)?;
+        let plan = plan::plan(&model, request.registers()?)?;
         plan.kernels.iter().map(|kernel| Ok(pipeline::history(&kernel.definition)?)).collect()
     })?;
     let mut parameters = None;
     let text = match arguments.emit {
         Some(Stage::Functional) => {
-            let plan = plan::plan(&model, machine::registers()?)?;
+            let plan = plan::plan(&model, request.registers()?)?;
             plan.kernels
                 .iter()
                 .map(|k| format!("-- {}\n{}\n", k.operator, functional::print::definition(&k.definition)))
                 .collect()
         }
-        Some(Stage::Loops) => pipeline::compile(&model, machine::registers()?)?.program.to_string(),
-        Some(Stage::Header) => pipeline::compile(&model, machine::registers()?)?.header,
+        Some(Stage::Loops) => pipeline::compile(&model, &request)?.program.to_string(),
+        Some(Stage::Header) => pipeline::compile(&model, &request)?.header,
         None | Some(Stage::C) => {
-            let compiled = pipeline::compile(&model, machine::registers()?)?;
+            let compiled = pipeline::compile(&model, &request)?;
             if let Some(output) = arguments.output.as_ref().filter(|_| compiled.plan.parameter_bytes > 0) {
                 let path = parameter_path(output);
                 spares_sources(output)?;
@@ -132,13 +134,14 @@ pub fn arrays(compiled: &CompiledModel, inputs: &BTreeMap<Name, loops::Tensor>) 
 /// # Errors
 /// `G0407` if there is too much to draw; files that can't be read or written.
 pub fn show_graph(arguments: &Show, as_json: bool) -> Result<(), Failure> {
-    let mut model = pipeline::open_as_it_is(&arguments.file)?;
+    let mut model = models::open_as_it_is(&arguments.file)?;
     // A contradiction of types is no reason not to draw; what was inferred before it is shown.
     let _ = graph::infer(&mut model);
     let around = arguments.around.clone();
     let marked = around.iter().filter_map(|name| graph::picture::find(&model.graph, name)).collect();
     let options = graph::picture::Options { around, distance: arguments.distance, marked };
-    let text = graph::picture::svg(&model.graph, &options).map_err(|d| pipeline::at(&arguments.file, d))?;
+    let text = graph::picture::svg(&model.graph, &options)
+        .map_err(|d| pipeline::at(&models::name(&arguments.file), d))?;
     if let Some(output) = &arguments.output {
         write_whole(output, text.as_bytes())?;
     }
@@ -156,8 +159,9 @@ pub fn times(
     threads: Option<u32>,
     repetitions: u32,
 ) -> Result<Vec<Duration>, Failure> {
-    let model = pipeline::prepare(path, &bind::by_name(sizes)?)?;
-    let compiled = pipeline::compile(&model, machine::registers()?)?;
+    let request = ModelRequest { sizes: bind::by_name(sizes)?, ..models::request(path) };
+    let model = models::prepare(models::open(path)?, path, &request)?;
+    let compiled = pipeline::compile(&model, &request)?;
     let inputs = inputs(&compiled, BTreeMap::new(), 1)?;
     let executable = build(&compiled, Optimise::Fast)?;
     let schedule = Schedule {
@@ -174,14 +178,15 @@ pub fn times(
 /// # Errors
 /// What the stages refuse, arrays that do not fit, a missing C compiler, results that differ under `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
-    passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, None)?;
+    passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, None)?;
     let given = read_arrays(&arguments.arguments)?;
     let mut sizes = bind::by_name(&arguments.sizes)?;
-    let mut original = pipeline::open(&arguments.file)?;
+    let mut original = models::open(&arguments.file)?;
     bind_arrays(&mut original, &given, &mut sizes)?;
     let memory = arguments.memory.bytes();
-    let model = pipeline::prepare_within(original.clone(), &arguments.file, &sizes, memory)?;
-    let compiled = pipeline::compile(&model, machine::registers()?)?;
+    let request = ModelRequest { sizes: sizes.clone(), memory, ..models::request(&arguments.file) };
+    let model = models::prepare(original.clone(), &arguments.file, &request)?;
+    let compiled = pipeline::compile(&model, &request)?;
     // The command, the driver and the files between them hold parameters, inputs and outputs.
     let ports = compiled.plan.inputs.iter().chain(&compiled.plan.outputs);
     let held = ports.map(|port| port.bytes() as u128).sum::<u128>() + compiled.plan.parameter_bytes as u128;

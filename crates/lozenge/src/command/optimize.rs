@@ -8,8 +8,6 @@ mod inputs;
 use std::path::Path;
 use std::time::Instant;
 
-use graph::Model;
-use graph::simplify::FoldOptions;
 use gsl::{Options, Report, RuleReport, Trace};
 use loops::Diagnostic;
 use serde_json::json;
@@ -17,15 +15,12 @@ use serde_json::json;
 use compare::{Asked, Checked, compare};
 
 use crate::cli::Optimize;
-use crate::external::Beside;
 use crate::failure::Failure;
-use crate::files::{read_bytes, read_source, write_pieces, write_whole};
-use crate::pipeline::{self, graph::at};
-use crate::progress::{self, Bar};
-use crate::{report, rules};
-
-/// Rewriting and simplifying take turns no more often than this.
-const MAX_ROUNDS: usize = 8;
+use crate::files::{read_source, write_whole};
+use crate::pipeline::graph::{ModelRequest, at as named};
+use crate::pipeline::rewriting::{in_order, rewrite};
+use crate::progress;
+use crate::{models, report, rules};
 
 /// What took how long, in seconds.
 #[derive(Default)]
@@ -78,9 +73,9 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
     }
     times.rules = started.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let mut model = open(&arguments.model)?;
+    let mut model = models::open_for_rules(&arguments.model)?;
     // Rewriting takes for granted that values are defined, once, and before their use.
-    pipeline::graph::sound(&model, &arguments.model)?;
+    models::sound(&model, &arguments.model)?;
     let sizes = crate::bind::by_name(&arguments.sizes)?;
     if !sizes.is_empty() {
         graph::plan::fix(&mut model, &sizes).map_err(|problem| at(&arguments.model, problem))?;
@@ -106,31 +101,12 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
             trace: arguments.trace.is_some(),
             limit: arguments.limit,
         };
-        let bar = Bar::new(nodes as u64, "rewriting");
-        for _ in 0..MAX_ROUNDS {
-            let clock = Instant::now();
-            let done = gsl::optimize(&mut model, &rules, &options, |done, all| {
-                bar.set(done as u64, all as u64);
-            })
-            .map_err(|d| at(&arguments.model, *d))?;
-            times.rewrite += clock.elapsed().as_secs_f64();
-            let applied = done.applied;
-            add(&mut total, done);
-            let clock = Instant::now();
-            let folded = match options.fold {
-                true => simplify(&mut model, arguments.memory.bytes())
-                    .map_err(|problem| at(&arguments.model, problem))?,
-                false => 0,
-            };
-            times.simplify += clock.elapsed().as_secs_f64();
-            simplified += folded;
-            if folded == 0 || (applied == 0 && total.sweeps > 1) || options.limit.is_some() {
-                break;
-            }
-        }
-        drop(bar);
+        let request = ModelRequest { memory: arguments.memory.bytes(), ..models::request(&arguments.model) };
+        let done = rewrite(&mut model, &rules, &options, &request)?;
+        (total, simplified) = (done.total, done.simplified);
+        (times.rewrite, times.simplify) = (done.rewrite, done.simplify);
     }
-    model.graph.sort().map_err(|_| Failure::refused("R0302", "the graph has a cycle, so it has no order"))?;
+    in_order(&mut model)?;
     let checked = match &original {
         None => None,
         Some(original) => {
@@ -144,11 +120,7 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
     let clock = Instant::now();
     if let Some(path) = &arguments.output {
         progress::say(format!("writing {}", path.display()));
-        bring_data(&arguments.model, path)?;
-        match pipeline::graph::is_text(path) {
-            true => write_whole(path, model.to_string().as_bytes())?,
-            false => write_pieces(path, &graph::onnx::write_pieces(&model))?,
-        }
+        models::write(&model, &arguments.model, path)?;
     }
     times.write = clock.elapsed().as_secs_f64();
     times.total = started.elapsed().as_secs_f64();
@@ -156,92 +128,9 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
     Ok(Done { total, replayed, nodes: (nodes, after), simplified, checked, times })
 }
 
-/// Reads a model: ONNX with the files of its external data, or the textual form (`.graph`).
-fn open(path: &Path) -> Result<Model, Failure> {
-    if pipeline::graph::is_text(path) {
-        let mut model = pipeline::graph::read(path)?;
-        graph::functions::inline(&mut model).map_err(|d| at(path, d))?;
-        return Ok(model);
-    }
-    pipeline::graph::open(path)
-}
-
-/// Parameters that lie in files beside the model are looked for beside what is written of it: in another folder they get copies.
-///
-/// # Errors
-/// `X0004` if another file has the name there.
-fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
-    let folder = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
-    let (from, to) = (folder(model), folder(output));
-    let full = |path: &Path| {
-        std::fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok()
-    };
-    // A folder that is not there is said by the model that can't be written.
-    if pipeline::graph::is_text(model) || full(&from) == full(&to) || full(&to).is_none() {
-        return Ok(());
-    }
-    let read = |path: &Path| read_bytes(path, u64::MAX - 1);
-    let bytes = read_bytes(model, graph::onnx::MAX_BYTES as u64)?;
-    let mut flat = graph::onnx::read(&bytes.into()).map_err(|d| at(model, d))?;
-    graph::functions::inline(&mut flat).map_err(|d| at(model, d))?;
-    let mut files = Beside::of(model)?;
-    for location in graph::onnx::external::locations(&flat.graph) {
-        let target = to.join(&location);
-        let data = files.whole(&location).map_err(|d| at(model, d))?;
-        if target.exists() {
-            if read(&target)? != data {
-                let message = format!(
-                    "{} is there already and is not the data of {}",
-                    target.display(),
-                    model.display()
-                );
-                return Err(Failure::environment("X0004", message)
-                    .help("write the model into an empty folder, or into its own"));
-            }
-            continue;
-        }
-        if let Some(folder) = target.parent() {
-            // What can't be made is said by the file that can't be written.
-            let _ = std::fs::create_dir_all(folder);
-        }
-        write_whole(&target, &data)?;
-    }
-    Ok(())
-}
-
-/// What depends on parameters only is computed, branches are decided by it, equal calls are merged, dead ones go; says how many nodes that were.
-fn simplify(model: &mut Model, memory: u64) -> Result<usize, Diagnostic> {
-    let options = FoldOptions::for_models().within(memory);
-    let done = graph::simplify::simplify(model, &options);
-    let decided = graph::functions::decide(model)?;
-    if decided > 0 {
-        graph::infer(model)?;
-    }
-    Ok(done.dead + done.merged + done.folded + decided)
-}
-
-fn add(total: &mut Report, done: Report) {
-    if total.rules.is_empty() {
-        *total = done;
-        return;
-    }
-    for (a, b) in total.rules.iter_mut().zip(done.rules) {
-        a.matches += b.matches;
-        a.applied += b.applied;
-        a.refused_by_cost += b.refused_by_cost;
-        a.refused += b.refused;
-        a.refusal = b.refusal.or(a.refusal);
-        a.removed += b.removed;
-        a.added += b.added;
-        a.cost += b.cost;
-        a.time += b.time;
-    }
-    total.nodes.1 = done.nodes.1;
-    total.applied += done.applied;
-    total.sweeps += done.sweeps;
-    total.cut += done.cut;
-    total.cost += done.cost;
-    total.trace.applications.extend(done.trace.applications);
+/// A diagnostic about the model of a file.
+fn at(path: &Path, diagnostic: Diagnostic) -> Failure {
+    named(&models::name(path), diagnostic)
 }
 
 // ---- what is said -----------------------------------------------------------------------------------------------

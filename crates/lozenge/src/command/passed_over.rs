@@ -1,11 +1,12 @@
-//! Options that a source would pass over are refused, so that nobody takes what comes out for what was asked for.
-//!
-//! Those of the target `athread` are refused where it is chosen (`pipeline::athread`).
+//! Options that a source or a target would pass over are refused, so that nobody takes what comes out for what was asked for.
 
 use std::path::Path;
 
-use crate::cli::{Chip, Choice, Command, Cores, Mode, Parallel, Target};
+use targets::Settings;
+
+use crate::cli::{Choice, Command, Compile, Mode};
 use crate::failure::Failure;
+use crate::target::{self, Target};
 
 /// Options of programs that were given, in the order of the help.
 fn given(choice: &Choice) -> Vec<&'static str> {
@@ -26,27 +27,89 @@ fn given(choice: &Choice) -> Vec<&'static str> {
     options.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
 }
 
-/// A model has operators with strategies of their own, and one target.
+/// Options that a target gives no effect: those of other targets, and those of an order of loops
+/// where it has its own mapping.
 ///
 /// # Errors
-/// `X0009` for an option of programs or of cores; `X0007` for a target that models are not translated for.
+/// `X0009` for the first of them.
+pub(super) fn by_target(target: Target, choice: &Choice, settings: &Settings) -> Result<(), Failure> {
+    let own = |name: &str| target.settings().iter().any(|setting| setting.name == name);
+    if let Some(name) = settings.given().find(|name| !own(name)) {
+        let has = |other: &Target| other.settings().iter().any(|setting| setting.name == name);
+        return Err(of_another(target, has));
+    }
+    let given = given(choice);
+    let given = |option: &str| match option {
+        "--schedule FILE" => choice.schedule.as_deref().is_some_and(|word| !["auto", "none"].contains(&word)),
+        option => given.contains(&option),
+    };
+    match target.without_effect().iter().find(|(option, _)| given(option)) {
+        None => Ok(()),
+        Some((option, way_out)) => {
+            let name = target.name();
+            let message =
+                format!("`{option}` has no effect for the target {name}, which has its own mapping");
+            Err(Failure::usage("X0009", message).help(*way_out))
+        }
+    }
+}
+
+/// Options of `compile` that a target gives no effect, since its code is for all numbers of threads
+/// or all sizes.
+///
+/// # Errors
+/// `X0009` for a number of threads, `X0102` for sizes.
+pub(super) fn by_target_of_code(arguments: &Compile) -> Result<(), Failure> {
+    let abilities = arguments.target.abilities();
+    if arguments.threads.is_some() && !abilities.threads {
+        return Err(of_another(arguments.target, |other| other.abilities().threads));
+    }
+    if !arguments.sizes.is_empty() && !abilities.sizes {
+        let others = Target::all().iter().copied().filter(|other| other.abilities().sizes);
+        let message = format!(
+            "`--size` is only for models and the target {}: the C of a program is for all sizes",
+            target::names(others)
+        );
+        return Err(Failure::refused("X0102", message)
+            .help("`lozenge run` takes sizes, and `-D NAME=NUMBER` sets a macro of a C file"));
+    }
+    Ok(())
+}
+
+/// The options of the first target that has something, which this one has not.
+fn of_another(target: Target, has: impl Fn(&Target) -> bool) -> Failure {
+    let Some(other) = Target::all().iter().find(|other| has(other)) else {
+        return Failure::usage("X0009", format!("an option has no effect for the target {}", target.name()));
+    };
+    let mut options: Vec<String> =
+        other.settings().iter().map(|setting| format!("`--{}`", setting.name)).collect();
+    if other.abilities().threads && !target.abilities().threads {
+        options.push("`compile --threads`".to_owned());
+    }
+    let verb = if options.len() == 1 { "has" } else { "have" };
+    let options = target::list(&options, "and");
+    Failure::usage("X0009", format!("{options} {verb} no effect for the target {}", target.name())).help(
+        format!("add `--target {}`; the number of OpenMP threads is set when the program runs", other.name()),
+    )
+}
+
+/// A model has operators with strategies of their own.
+///
+/// # Errors
+/// `X0009` for an option of programs or of a target; `X0007` for a target that models are not translated for.
 pub(super) fn by_models(
     choice: &Choice,
     target: Target,
-    cores: &Cores,
-    threads_of_cores: Option<u32>,
+    settings: &Settings,
+    threads_of_code: Option<u32>,
 ) -> Result<(), Failure> {
-    if target == Target::Athread {
-        return Err(Failure::refused("X0007", "a model is not translated for the target athread")
-            .help("leave `--target` out to get C with OpenMP"));
+    if !target.abilities().models {
+        let message = format!("a model is not translated for the target {}", target.name());
+        return Err(Failure::refused("X0007", message).help("leave `--target` out to get C with OpenMP"));
     }
-    let of_cores = [
-        ("--chip", cores.chip != Chip::default()),
-        ("--parallel", cores.parallel != Parallel::default()),
-        ("--threads", threads_of_cores.is_some()),
-    ];
-    let of_cores = of_cores.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
-    match of_cores.chain(given(choice)).next() {
+    let of_targets = settings.given().map(|name| format!("--{name}"));
+    let of_targets = of_targets.chain(threads_of_code.map(|_| "--threads".to_owned()));
+    match of_targets.chain(given(choice).into_iter().map(str::to_owned)).next() {
         None => Ok(()),
         Some(option) => Err(Failure::usage("X0009", format!("`{option}` has no effect on a model"))
             .help("remove it; models take sizes, and to run them arrays and threads")),

@@ -7,6 +7,7 @@ use crate::cli::Look;
 use crate::failure::Failure;
 use crate::pipeline::History;
 use crate::report;
+use crate::target::{self, Target};
 
 /// Prints every pass, and the pipelines that are lists of them.
 pub fn run(as_json: bool) {
@@ -140,7 +141,11 @@ pub fn look(look: &Look, histories: impl FnOnce() -> Result<Vec<History>, Failur
 
 /// Looking at passes, where no command shows them.
 pub(super) fn not_here() -> Failure {
-    let message = "`--print-after`, `--print-after-all` and `--verify` have no effect for libraries and for the target athread";
+    let others = Target::all().iter().copied().filter(|target| !target.abilities().passes);
+    let message = format!(
+        "`--print-after`, `--print-after-all` and `--verify` have no effect for libraries and for the target {}",
+        target::names(others)
+    );
     Failure::usage("X0009", message)
         .help("leave out `--target`, `--shared` or `--static`; for athread, `--emit schedule` prints the tree after each module")
 }

@@ -7,8 +7,7 @@ use serde_json::json;
 
 use crate::cli::{Deps, Poly};
 use crate::failure::{Failure, Source};
-use crate::files::read_source;
-use crate::pipeline::Front;
+use crate::files::{self, read_source};
 use crate::progress;
 use crate::report;
 
@@ -36,11 +35,12 @@ pub fn calculate(arguments: &Poly, as_json: bool) -> Result<(), Failure> {
 /// What the stages refuse.
 pub fn dependences(arguments: &Deps, as_json: bool) -> Result<(), Failure> {
     let source = read_source(&arguments.file)?;
-    let front = Front::open(&source, &arguments.choice)?;
+    let request = arguments.choice.request()?;
+    let front = files::open(&source, &request)?;
     let refuse = |d| Failure::in_source(&source, vec![d]);
     let mut told = Vec::new();
-    for name in front.wanted(&arguments.choice)? {
-        let function = front.original(&name, &arguments.choice)?;
+    for name in front.wanted(&request)? {
+        let function = front.original(&name, &request)?;
         progress::say(format!("computing the dependences of `{name}`"));
         let model = Model::extract(&function).map_err(refuse)?;
         let found =

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use dpia::certificate::{Certificate, Law};
 use serde_json::{Value as Json, json};
 
-use crate::cli::{Choice, Proof, Prove};
-use crate::command::STACK;
+use crate::api::STACK;
+use crate::cli::{Proof, Prove};
 use crate::coq::{Answer, Coq, Verdict};
 use crate::failure::{Failure, FailureKind, Source};
-use crate::files::{find, read_source, write_whole};
-use crate::pipeline::Front;
+use crate::files::{self, find, read_source, write_whole};
 use crate::progress::Bar;
 use crate::report;
+use crate::request::Request;
 use crate::statistics::seconds;
 
 /// A definition and its certificates.
@@ -56,7 +56,7 @@ pub fn run(arguments: &Prove, as_json: bool) -> Result<(), Failure> {
     let mut claims = Vec::new();
     for path in &arguments.paths {
         for file in find(path, &["loz"])? {
-            claims.extend(claims_of(&read_source(&file)?, &arguments.choice)?);
+            claims.extend(claims_of(&read_source(&file)?, &arguments.choice.request()?)?);
         }
     }
     let one_file = arguments.emit == Some(Proof::Certificate) || arguments.output.is_some();
@@ -101,15 +101,15 @@ pub fn run(arguments: &Prove, as_json: bool) -> Result<(), Failure> {
 }
 
 /// The definitions of a program that are asked for.
-fn claims_of(source: &Source, choice: &Choice) -> Result<Vec<Claim>, Failure> {
-    let front = Front::open(source, choice)?;
-    let names = front.wanted(choice)?;
+fn claims_of(source: &Source, request: &Request) -> Result<Vec<Claim>, Failure> {
+    let front = files::open(source, request)?;
+    let names = front.wanted(request)?;
     let claim = |definition: String| {
         let began = Instant::now();
-        let choice = Choice { definition: Some(definition.clone()), ..choice.clone() };
-        let sides = front.claims(&choice);
+        let request = request.of(&definition);
+        let sides = front.claims(&request);
         let undecided = sides.as_ref().is_ok_and(|sides| sides.iter().any(|one| one.undecided));
-        let strategy = choice.strategy.or(undecided.then(|| crate::pipeline::AUTOMATIC.to_owned()));
+        let strategy = request.strategy.or(undecided.then(|| crate::pipeline::AUTOMATIC.to_owned()));
         let candidates = match sides {
             Ok(sides) => sides
                 .into_iter()

@@ -9,13 +9,14 @@ use serde_json::{Value as Json, json};
 
 use crate::bind::{self, Given, Sizes};
 use crate::check;
-use crate::cli::{Cores, Run};
-use crate::execute::{Build, Executable, Schedule};
+use crate::cli::Run;
+use crate::execute::{self, Build, Executable};
 use crate::failure::{Failure, Source};
-use crate::files::{read_source, write_whole};
-use crate::pipeline::{self, Front, Lowered};
+use crate::files::{self, read_source, write_whole};
+use crate::pipeline::{self, Lowered};
 use crate::process::{Compiler, Optimise};
 use crate::report;
+use crate::request::{Request, Schedule};
 use crate::statistics::Summary;
 use crate::value::{Closeness, show};
 use crate::{npy, npz};
@@ -25,12 +26,12 @@ use crate::{npy, npz};
 /// # Errors
 /// What the stages refuse, sizes and arrays that do not fit, a missing C compiler, results that differ under `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
-    if arguments.cores != Cores::default() {
-        return Err(super::compile::only_athread());
-    }
+    super::passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
     super::passed_over::without_schedule(&arguments.file, &arguments.choice)?;
     let source = read_source(&arguments.file)?;
-    let lowered = Front::open(&source, &arguments.choice)?.lower(&arguments.choice)?;
+    let request = arguments.request()?;
+    let lowered = files::open(&source, &request)?.lower(&request)?;
+    report::told(&lowered);
     let function = &lowered.function;
     let arrays = read_arrays(function, &arguments.arguments)?;
     let given = bind::by_name(&arguments.sizes)?;
@@ -42,8 +43,8 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     drop(arrays);
 
     let optimise = if arguments.check { Optimise::FastExact } else { Optimise::Fast };
-    let executable = build(&lowered, arguments, optimise)?;
-    let schedule = Schedule {
+    let executable = build(&lowered, &request, optimise)?;
+    let schedule = execute::Schedule {
         threads: arguments.threads,
         repetitions: arguments.reps,
         warm_up: u32::from(arguments.reps > 1),
@@ -76,7 +77,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         print_json(function, &sizes, arguments, &results, &written, &outcome.times, agreement.as_deref());
     } else {
         print_text(&source, function, &sizes, &results, &written, summary, agreement.as_deref());
-        if let Some(advice) = advice(&lowered, arguments, summary) {
+        if let Some(advice) = advice(&lowered, &request, summary) {
             report::print_error(&format!("note: {advice}\n"));
         }
     }
@@ -87,8 +88,8 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
 const LONG: f64 = 0.1;
 
 /// What would make a long run shorter.
-fn advice(lowered: &Lowered, arguments: &Run, summary: Summary) -> Option<String> {
-    let own_order = arguments.choice.schedule.as_deref().is_none_or(|schedule| schedule == "none");
+fn advice(lowered: &Lowered, request: &Request, summary: Summary) -> Option<String> {
+    let own_order = matches!(request.schedule, Schedule::Usual | Schedule::Original);
     if lowered.of_c || !own_order || summary.least < LONG {
         return None;
     }
@@ -99,9 +100,9 @@ fn advice(lowered: &Lowered, arguments: &Run, summary: Summary) -> Option<String
     ))
 }
 
-fn build(lowered: &Lowered, arguments: &Run, optimise: Optimise) -> Result<Executable, Failure> {
+fn build(lowered: &Lowered, request: &Request, optimise: Optimise) -> Result<Executable, Failure> {
     let program = loops::Program { functions: vec![lowered.function.clone()] };
-    let emitted = pipeline::to_c(&program, arguments.choice.mode, Some("program.h".into()))?;
+    let emitted = pipeline::to_c(&program, request, Some("program.h".into()))?;
     let compiler = Compiler::find()?;
     Executable::build(
         &compiler,

@@ -9,16 +9,17 @@ use std::time::Duration;
 
 use loops::{Name, ParamMode, Program, Tensor};
 use serde_json::json;
+use targets::athread::Cores;
 use targets::athread::verify::{Property, Unfollowed};
 
-use super::run;
+use super::{passed_over, run};
 use crate::athread::{Emulator, Report, Settings, Sources, read_report};
 use crate::bind;
 use crate::check;
-use crate::cli::{Chip, Choice, Mode, Run};
+use crate::cli::Run;
 use crate::execute::{self, Build, Executable, Schedule};
 use crate::failure::{Failure, Source};
-use crate::files::{read_source, write_whole};
+use crate::files::{self, read_source, write_whole};
 use crate::kernel;
 use crate::npy;
 use crate::pipeline::athread::OnCores;
@@ -26,6 +27,7 @@ use crate::pipeline::{self, Front, athread};
 use crate::process::{Compiler, Optimise};
 use crate::progress::Bar;
 use crate::report;
+use crate::request::{Mode, Request};
 use crate::statistics::seconds;
 use crate::value::{Closeness, difference};
 
@@ -46,15 +48,16 @@ struct Outcome {
 /// # Errors
 /// What the stages refuse; `X0404` if the program breaks a rule of the interface; `X0401` if an array differs.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
-    athread::check_choice(&arguments.choice)?;
+    passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
     let source = read_source(&arguments.file)?;
-    let front = Front::open(&source, &arguments.choice)?;
-    let outcome =
-        if whole(&arguments.file, &source) { whole_program(arguments, &source, &front)? } else { None };
+    let request = arguments.request()?;
+    let front = files::open(&source, &request)?;
+    let whole = whole(&arguments.file, &source);
+    let outcome = if whole { whole_program(arguments, &request, &front)? } else { None };
     // A main function that reaches no region tells nothing.
     let outcome = match outcome {
         Some(outcome) => outcome,
-        None => one_function(arguments, &front)?,
+        None => one_function(arguments, &request, &front)?,
     };
     tell(arguments, &source, &outcome, as_json);
     Ok(())
@@ -69,22 +72,9 @@ fn whole(path: &Path, source: &Source) -> bool {
 pub(super) fn settings(arguments: &Run) -> Settings {
     Settings {
         seed: arguments.seed,
-        pro: arguments.cores.chip == Chip::Sw26010Pro,
+        pro: Cores::of(&arguments.settings.0).chip.crts,
         limit: Duration::from_secs(arguments.timeout),
     }
-}
-
-fn request(arguments: &Run) -> athread::Request {
-    athread::Request {
-        cores: arguments.cores.clone(),
-        threads: arguments.threads,
-        sizes: arguments.sizes.clone(),
-        stages: false,
-    }
-}
-
-fn stem(path: &Path) -> &str {
-    path.file_stem().and_then(|s| s.to_str()).unwrap_or("program")
 }
 
 /// The headers of files, as names and texts.
@@ -99,15 +89,15 @@ fn closeness(all: &[OnCores]) -> Closeness {
 }
 
 /// None if the program spawns no kernel.
-fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Option<Outcome>, Failure> {
-    let (choice, request) = (&arguments.choice, request(arguments));
-    athread::check_sizes(front, choice, &arguments.sizes)?;
-    let mut all = athread::map(front, choice, &request)?;
-    let files = athread::files(front, choice, &request, &mut all, stem(&arguments.file))?;
+fn whole_program(arguments: &Run, request: &Request, front: &Front) -> Result<Option<Outcome>, Failure> {
+    let source = front.source();
+    athread::check_sizes(front, request)?;
+    let mut all = athread::map(front, request)?;
+    let files = athread::files(front, request, &mut all)?;
     let compiler = Compiler::find()?;
     let bar = Bar::new(0, "compiling and running");
     let emulator = Emulator::build(&compiler)?;
-    let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
+    let flags: Vec<&str> = request.preprocessor.iter().map(String::as_str).collect();
     let folder = arguments.file.parent().unwrap_or(Path::new("."));
     let program = emulator.program(&Sources {
         host: &files.host,
@@ -203,18 +193,16 @@ pub(super) fn compare_programs(
     Ok(lines)
 }
 
-fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
-    let name = front.chosen(&arguments.choice)?;
-    let choice = Choice { definition: Some(name), ..arguments.choice.clone() };
-    let request = request(arguments);
+fn one_function(arguments: &Run, request: &Request, front: &Front) -> Result<Outcome, Failure> {
+    let request = request.of(&front.chosen(request)?);
     // Before the mapping, which takes longer than everything else: what is missing.
-    let function = &athread::chosen(front, &choice)?;
+    let function = &athread::chosen(front, &request)?;
     let arrays = run::read_arrays(function, &arguments.arguments)?;
     let given = bind::by_name(&arguments.sizes)?;
     let sizes = bind::sizes(function, &given, &arrays)?;
     bind::check_memory(function, &sizes, 6)?;
-    let mut all = athread::map(front, &choice, &request)?;
-    let files = athread::function_files(front, &choice, &request, &mut all, stem(&arguments.file))?;
+    let mut all = athread::map(front, &request)?;
+    let files = athread::function_files(front, &request, &mut all)?;
     let [one] = all.as_slice() else {
         return Err(
             Failure::refused("X0006", "only one definition can be run at a time").help("name it with --def")
@@ -224,7 +212,8 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
 
     let original = Program { functions: vec![function.clone()] };
     // The host file has the interface that functions have by default, however they were translated.
-    let emitted = pipeline::to_c(&original, Mode::Default, Some("program.h".into()))?;
+    let usual = Request { mode: Mode::Default, ..request };
+    let emitted = pipeline::to_c(&original, &usual, Some("program.h".into()))?;
     let compiler = Compiler::find()?;
     let bar = Bar::new(0, "compiling and running");
     let emulator = Emulator::build(&compiler)?;
@@ -301,7 +290,7 @@ fn tell(arguments: &Run, source: &Source, outcome: &Outcome, as_json: bool) {
         report::print_json(value);
         return;
     }
-    let chip = pipeline::chip(arguments.cores.chip).name;
+    let chip = Cores::of(&arguments.settings.0).chip.name;
     for remark in &outcome.remarks {
         report::print_error(&format!("{remark}\n"));
     }

@@ -4,11 +4,12 @@ use polyhedral::representation::{Form, Representation};
 use polyhedral::{Model, Tree};
 use serde_json::json;
 
-use crate::cli::{Choice, Schedule, ScheduleForm};
+use crate::cli::{Schedule, ScheduleForm};
 use crate::failure::Failure;
-use crate::files::read_source;
-use crate::pipeline::{Front, schedule_header};
+use crate::files::{self, read_source};
+use crate::pipeline::schedule_header;
 use crate::report;
+use crate::request::{self, Request};
 
 /// Prints the schedule of the chosen definition, or of all.
 ///
@@ -16,7 +17,8 @@ use crate::report;
 /// What the stages refuse; `P0602` if the representation cannot say the schedule.
 pub fn run(arguments: &Schedule, as_json: bool) -> Result<(), Failure> {
     let source = read_source(&arguments.file)?;
-    let front = Front::open(&source, &arguments.choice)?;
+    let request = arguments.choice.request()?;
+    let front = files::open(&source, &request)?;
     let refuse = |d| Failure::in_source(&source, vec![d]);
     let form = match arguments.form {
         ScheduleForm::Affine => Form::Affine,
@@ -25,16 +27,18 @@ pub fn run(arguments: &Schedule, as_json: bool) -> Result<(), Failure> {
         ScheduleForm::UnionMap => Form::UnionMap,
         ScheduleForm::Tree => Form::Tree,
     };
-    let names = front.wanted(&arguments.choice)?;
+    let names = front.wanted(&request)?;
     let mut told = Vec::new();
     for name in &names {
-        let function = front.original(name, &arguments.choice)?;
-        let new = arguments.optimized || arguments.choice.schedule.as_deref().is_some_and(|s| s != "none");
+        let function = front.original(name, &request)?;
+        let new = arguments.optimized
+            || !matches!(request.schedule, request::Schedule::Usual | request::Schedule::Original);
         let schedule = if new {
-            let schedule = arguments.choice.schedule.clone().unwrap_or_else(|| "auto".into());
-            front
-                .optimized(&function, &Choice { schedule: Some(schedule), ..arguments.choice.clone() })?
-                .schedule
+            let schedule = match &request.schedule {
+                request::Schedule::Usual => request::Schedule::Auto,
+                given => given.clone(),
+            };
+            front.optimized(&function, &Request { schedule, ..request.clone() })?.schedule
         } else {
             let model = Model::extract(&function).map_err(refuse)?;
             Tree::original(&model).map_err(refuse)?.into()

@@ -5,8 +5,7 @@ use polyhedral::{Model, Tree, picture};
 
 use crate::cli::Show;
 use crate::failure::Failure;
-use crate::files::{read_source, write_whole};
-use crate::pipeline::Front;
+use crate::files::{self, read_source, write_whole};
 use crate::progress;
 use crate::report;
 
@@ -16,15 +15,16 @@ use crate::report;
 /// What the stages refuse; `P0701` if there is too much to draw at these sizes; files that can't be written.
 pub fn run(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     let source = read_source(&arguments.file)?;
-    let front = Front::open(&source, &arguments.choice)?;
+    let request = arguments.choice.request()?;
+    let front = files::open(&source, &request)?;
     let refuse = |d| Failure::in_source(&source, vec![d]);
-    let name = front.chosen(&arguments.choice)?;
-    let function = front.original(&name, &arguments.choice)?;
+    let name = front.chosen(&request)?;
+    let function = front.original(&name, &request)?;
     let model = Model::extract(&function).and_then(Model::exact).map_err(refuse)?;
     let before = Tree::original(&model).map_err(refuse)?;
     // Small tiles, so that there are several of them.
-    let tile = if arguments.choice.tile.is_empty() { &[3][..] } else { &arguments.choice.tile };
-    let after = front.optimized_small(&function, &arguments.choice, tile, arguments.packed)?;
+    let tile = if request.tile.is_empty() { &[3][..] } else { &request.tile };
+    let after = front.optimized_small(&function, &request, tile, arguments.packed)?;
     let mut options = picture::Options::default();
     for (size, value) in crate::bind::by_name(&arguments.sizes)? {
         if !function.sizes.contains(&size) {

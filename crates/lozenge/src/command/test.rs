@@ -9,16 +9,17 @@ use serde_json::{Value as Json, json};
 use crate::bind::{self, Given, Sizes};
 use crate::cases::{self, CaseKind, Setting};
 use crate::check;
-use crate::cli::{Choice, Mode, Test};
+use crate::cli::Test;
 use crate::command::test_c;
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::{Failure, FailureKind, Source};
-use crate::files::{find, read_source};
+use crate::files::{self, find, read_source};
 use crate::kernel;
 use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
 use crate::progress::Bar;
 use crate::report;
+use crate::request::{Mode, Request};
 use crate::value::{Closeness, Value};
 
 /// What stands for a case where a file as a whole is wrong.
@@ -37,9 +38,18 @@ struct Point {
 
 /// A definition lowered by one choice of mode and strategy.
 struct Routine {
-    choice: Choice,
+    request: Request,
     lowered: Lowered,
     paper: bool,
+}
+
+impl Routine {
+    /// Whether this is what another case asks for.
+    fn is_for(&self, other: &Request) -> bool {
+        let own = &self.request;
+        (&own.definition, own.mode, &own.strategy, &own.types)
+            == (&other.definition, other.mode, &other.strategy, &other.types)
+    }
 }
 
 /// How a case ended.
@@ -146,7 +156,7 @@ fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec
                 }
             };
             // Programs nest deep, and the stages recurse.
-            let builder = std::thread::Builder::new().stack_size(crate::command::STACK);
+            let builder = std::thread::Builder::new().stack_size(crate::api::STACK);
             if builder.spawn_scoped(scope, run).is_err() {
                 run();
             }
@@ -207,7 +217,7 @@ pub(super) fn test_source(
     let mut verdicts = Vec::new();
     let (mut routines, mut points) = (Vec::new(), Vec::new());
     // A file that must be refused is read by its own case; any other failure belongs to every case.
-    let front = Front::open(source, &Choice::default());
+    let front = files::open(source, &super::request());
     let says_so = |kind: &CaseKind| matches!(kind, CaseKind::Error(_) | CaseKind::Test(_));
     if let Err(failure) = &front
         && !cases.iter().any(|case| says_so(&case.kind))
@@ -291,17 +301,17 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
 
 /// The regions of a C file without a main function, each as a function of its own on random data.
 fn test_regions(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Verdict> {
-    let choice = Choice { reassociate: arguments.reassociate, ..Choice::default() };
+    let request = Request { reassociate: arguments.reassociate, ..super::request() };
     let failed =
         |text: String, failure| Verdict { text, failure: Some(failure), line: 1, tested: Vec::new() };
-    let front = match Front::open(source, &choice) {
+    let front = match files::open(source, &request) {
         Ok(front) => front,
         Err(failure) => return vec![failed(source.path.clone(), failure)],
     };
     let (mut routines, mut points, mut verdicts) = (Vec::new(), Vec::new(), Vec::new());
     for name in front.definitions() {
-        let choice = Choice { definition: Some(name.clone()), ..choice.clone() };
-        let lowered = match front.lower(&choice) {
+        let request = request.of(&name);
+        let lowered = match front.lower(&request) {
             Ok(lowered) => lowered,
             Err(failure) => {
                 verdicts.push(failed(name, failure));
@@ -317,7 +327,7 @@ fn test_regions(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<V
             let (values, routine, seed) = (BTreeMap::new(), routines.len(), arguments.seed);
             points.push(Point { line: 1, text, routine, sizes, values, expected: None, seed });
         }
-        routines.push(Routine { choice, lowered, paper: false });
+        routines.push(Routine { request, lowered, paper: false });
     }
     verdicts.extend(run_points(&routines, points, compiler, arguments.sanitize));
     // Here the loop programs ran, without their tests.
@@ -329,8 +339,14 @@ fn test_regions(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<V
     verdicts
 }
 
+/// Takes every definition of a source to a loop program, for the errors on the way.
+fn check_all(source: &Source) -> Result<(), Failure> {
+    let request = super::request();
+    files::open(source, &request)?.all(&request).map(|_| ())
+}
+
 fn must_be_refused(source: &Source, code: &str) -> Result<(), Failure> {
-    match pipeline::check(source) {
+    match check_all(source) {
         Ok(()) => {
             Err(Failure::check("X0401", format!("the file is accepted, but should be refused with {code}")))
         }
@@ -349,17 +365,17 @@ fn prepare(
     seed: u64,
     routines: &mut Vec<Routine>,
 ) -> Result<Vec<Point>, Failure> {
-    let mut choice = Choice { definition: Some(run.definition.clone()), ..Choice::default() };
+    let mut request = super::request().of(&run.definition);
     let mut seed = seed;
     let mut alternatives: Vec<(Name, Vec<i64>)> = Vec::new();
     let mut named: Vec<(&str, &Setting)> = Vec::new();
     for (name, setting) in &run.settings {
         match (name.as_str(), setting) {
-            ("strategy", Setting::Word(word)) => choice.strategy = Some(word.clone()),
-            ("mode", Setting::Word(word)) if word == "paper" => choice.mode = Mode::Paper,
+            ("strategy", Setting::Word(word)) => request.strategy = Some(word.clone()),
+            ("mode", Setting::Word(word)) if word == "paper" => request.mode = Mode::Paper,
             ("mode", Setting::Word(word)) if word == "default" => {}
             (name, Setting::Word(word)) if Scalar::COMMON.iter().any(|s| s.keyword() == word) => {
-                choice.types.push((name.to_owned(), word.clone()));
+                request.types.push((name.to_owned(), word.clone()));
             }
             ("seed", Setting::Values(v)) if integers(v).is_some_and(|v| v.len() == 1) => {
                 seed = integers(v).map_or(0, |v| v[0].unsigned_abs());
@@ -371,12 +387,12 @@ fn prepare(
             (name, setting) => named.push((name, setting)),
         }
     }
-    let routine = match routines.iter().position(|r| r.choice == choice) {
+    let routine = match routines.iter().position(|r| r.is_for(&request)) {
         Some(k) => k,
         None => {
-            let lowered = front.lower(&choice)?;
-            let paper = choice.mode == Mode::Paper;
-            routines.push(Routine { choice, lowered, paper });
+            let lowered = front.lower(&request)?;
+            let paper = request.mode == Mode::Paper;
+            routines.push(Routine { request, lowered, paper });
             routines.len() - 1
         }
     };
@@ -472,7 +488,7 @@ fn build(
         program.functions.push(function);
     }
     let mode = if paper { Mode::Paper } else { Mode::Default };
-    let emitted = pipeline::to_c(&program, mode, Some("program.h".into()))?;
+    let emitted = pipeline::to_c(&program, &Request { mode, ..super::request() }, Some("program.h".into()))?;
     let mut flags = Optimise::Exact.flags().to_vec();
     if sanitize {
         flags.extend(["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);

@@ -4,13 +4,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::bind::Sizes;
-use crate::cli::{Choice, Stage, Test};
+use crate::cli::Test;
 use crate::command::bench_c::close;
 use crate::command::run_athread::{NOTHING, WRITE};
 use crate::failure::{Failure, Source};
+use crate::files;
 use crate::kernel::{Program, sizes};
-use crate::pipeline::{self, Emission};
+use crate::pipeline::Emission;
 use crate::process::Compiler;
+use crate::request::Request;
+use targets::Stage;
 
 /// Sizes that a program is run at beside its own: nothing, one, and primes that differ from each other.
 const PRIMES: [u32; 8] = [7, 11, 5, 13, 3, 17, 2, 19];
@@ -56,9 +59,9 @@ pub fn sizes_of(function: &loops::Function) -> Vec<Sizes> {
 /// # Errors
 /// What the stages refuse.
 pub fn rewritten(source: &Source, defines: &[String], reassociate: bool) -> Result<Emission, Failure> {
-    let choice =
-        Choice { assume_no_alias: true, defines: defines.to_vec(), reassociate, ..Choice::default() };
-    pipeline::emit(source, Stage::C, &choice)
+    let preprocessor = defines.to_vec();
+    let request = Request { assume_no_alias: true, preprocessor, reassociate, ..super::request() };
+    files::open(source, &request)?.emit(Stage::C, &request)
 }
 
 /// What the rewritten program tests before its regions: where that does not hold, the text of the region runs as it was written.
@@ -86,7 +89,7 @@ pub fn compare(
     compiler: &Compiler,
     arguments: &Test,
 ) -> Result<(), Failure> {
-    let path = crate::foreign::path(&source.path);
+    let path = crate::encoding::path(&source.path);
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut flags = vec!["-O1", "-ffp-contract=off", "-fopenmp"];
     flags.extend(defines.iter().map(String::as_str));

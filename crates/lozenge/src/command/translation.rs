@@ -3,15 +3,17 @@
 use std::time::Instant;
 
 use serde_json::json;
+use targets::Stage;
 
-use crate::cli::{Bench, Choice, Mode, Stage};
+use crate::cli::Bench;
 use crate::command::bench_c::LINEAR_ALGEBRA;
 use crate::failure::{Failure, Source};
-use crate::files::{find, read_source};
+use crate::files::{self, find, read_source};
 use crate::fuzz::chain;
 use crate::kernel::has_region;
 use crate::pipeline::{self, Front};
 use crate::report;
+use crate::request::Request;
 use crate::statistics::seconds;
 
 /// Combinators of the generated programs.
@@ -43,7 +45,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
         for file in find(path, &["loz"])? {
             let source = read_source(&file)?;
             let began = Instant::now();
-            let front = Front::open(&source, &Choice::default())?;
+            let front = files::open(&source, &super::request())?;
             let opened = began.elapsed().as_secs_f64();
             for name in front.definitions() {
                 let what = format!("{} {name}", source.path);
@@ -60,7 +62,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     for combinators in CHAINS {
         let source = Source { path: "chain.loz".into(), text: chain(combinators) };
         let began = Instant::now();
-        let front = Front::open(&source, &Choice::default())?;
+        let front = files::open(&source, &super::request())?;
         let opened = began.elapsed().as_secs_f64();
         let what = format!("generated, {combinators} combinators");
         rows.push(translate(&front, what, opened, None, "chain".into())?);
@@ -88,11 +90,12 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
 
 /// Seconds from the text of a C program to that of the rewritten one, its preprocessing by the system's compiler and all checks included: the least of some runs.
 fn rewrite(source: &Source) -> Result<f64, Failure> {
-    let choice = Choice { assume_no_alias: true, defines: vec!["-DLARGE".to_owned()], ..Choice::default() };
+    let preprocessor = vec!["-DLARGE".to_owned()];
+    let request = Request { assume_no_alias: true, preprocessor, ..super::request() };
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
         let began = Instant::now();
-        pipeline::emit(source, Stage::C, &choice)?;
+        files::open(source, &request)?.emit(Stage::C, &request)?;
         least = least.min(began.elapsed().as_secs_f64());
     }
     Ok(least)
@@ -134,13 +137,13 @@ fn translate(
     strategy: Option<String>,
     name: String,
 ) -> Result<Row, Failure> {
-    let choice = Choice { definition: Some(name), strategy, ..Choice::default() };
+    let request = Request { strategy, ..super::request().of(&name) };
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
         let began = Instant::now();
-        let lowered = front.lower(&choice)?;
+        let lowered = front.lower(&request)?;
         let program = loops::Program { functions: vec![lowered.function] };
-        pipeline::to_c(&program, Mode::Default, None)?;
+        pipeline::to_c(&program, &request, None)?;
         times.push(began.elapsed().as_secs_f64());
     }
     times.sort_by(f64::total_cmp);

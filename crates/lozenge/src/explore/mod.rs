@@ -10,8 +10,6 @@ pub mod model;
 pub mod program;
 pub mod times;
 
-pub use html::MAX_BYTES;
-
 /// A page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {

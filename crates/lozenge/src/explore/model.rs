@@ -10,8 +10,8 @@ use graph::plan::{Place, Plan, Step};
 use super::{Language, Page, Part, Section, Stage};
 use crate::cli::Explore;
 use crate::failure::Failure;
-use crate::pipeline::graph::{self as pipeline, CompiledModel};
-use crate::{bind, machine, report, rules};
+use crate::pipeline::graph::{self as pipeline, CompiledModel, ModelRequest};
+use crate::{bind, models, report, rules};
 
 /// Bytes of a line in the text of a graph.
 const LINE: usize = 400;
@@ -28,12 +28,13 @@ const REWRITTEN: usize = 20_000;
 pub fn page(arguments: &Explore) -> Result<Page, Failure> {
     let path = &arguments.file;
     let sizes = bind::by_name(&arguments.sizes)?;
-    let model = pipeline::open(path)?;
+    let model = models::open(path)?;
     let nodes = model.graph.node_count();
     let mut page =
-        Page { file: crate::foreign::name(path), kind: format!("Model: {nodes} nodes"), ..Page::default() };
-    let compiled = pipeline::prepare_read(model.clone(), path, &sizes)
-        .and_then(|model| pipeline::compile(&model, machine::registers()?));
+        Page { file: crate::encoding::name(path), kind: format!("Model: {nodes} nodes"), ..Page::default() };
+    let request = ModelRequest { sizes, ..models::request(path) };
+    let compiled =
+        models::prepare(model.clone(), path, &request).and_then(|model| pipeline::compile(&model, &request));
     let calls = compiled.as_ref().map(|compiled| calls(&mut page, compiled)).unwrap_or_default();
     graph_stage(&mut page, &model, &calls);
     let mut done = Section::new("done", "What is planned, and which rules apply");
@@ -262,12 +263,12 @@ fn rewriting(model: &Model, path: &Path) -> Vec<Part> {
 
 fn tried(model: &Model, path: &Path) -> Result<Vec<Vec<String>>, Failure> {
     let mut model = model.clone();
-    pipeline::sound(&model, path)?;
-    graph::infer(&mut model).map_err(|d| pipeline::at(path, d))?;
+    models::sound(&model, path)?;
+    graph::infer(&mut model).map_err(|d| pipeline::at(&models::name(path), d))?;
     let rules = rules::load(&[], &[])?;
     let options = gsl::Options::default();
-    let report =
-        gsl::optimize(&mut model, &rules, &options, |_, _| {}).map_err(|d| pipeline::at(path, *d))?;
+    let report = gsl::optimize(&mut model, &rules, &options, |_, _| {})
+        .map_err(|d| pipeline::at(&models::name(path), *d))?;
     let matched = report.rules.iter().filter(|rule| rule.matches > 0);
     let row = |rule: &gsl::RuleReport| {
         vec![

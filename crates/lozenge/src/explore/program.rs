@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use loops::{Diagnostic, Function, Name, Program};
 use polyhedral::dependence::{self, Dependence};
 use polyhedral::{Model, Optimized, Tree, picture};
+use targets::Stage as Emitted;
 
 use super::{Language, Page, Part, Section, Stage, lines};
-use crate::cli::{Choice, Explore, Stage as Emitted};
+use crate::cli::Explore;
 use crate::failure::{Failure, Source};
+use crate::files;
 use crate::pipeline::{self, Front};
 use crate::report;
+use crate::request::{Kind, Request, Schedule};
 
 /// More definitions than this are not shown on one page.
 const DEFINITIONS: usize = 40;
@@ -31,14 +34,14 @@ struct Unit {
 /// # Errors
 /// What the front ends refuse, and `X0006` if there is no such definition. What later stages refuse stands on the page.
 pub fn page(arguments: &Explore, source: &Source) -> Result<Page, Failure> {
-    let choice = &arguments.choice;
-    let front = Front::open(source, choice)?;
-    let mut names = front.wanted(choice)?;
+    let request = &arguments.choice.request()?;
+    let front = files::open(source, request)?;
+    let mut names = front.wanted(request)?;
     let left = names.len().saturating_sub(DEFINITIONS);
     names.truncate(DEFINITIONS);
-    let units: Vec<Unit> = names.into_iter().map(|name| unit(&front, name, choice)).collect();
+    let units: Vec<Unit> = names.into_iter().map(|name| unit(&front, name, request)).collect();
     let mut page = Page { file: source.path.clone(), kind: kind(&front, &units), ..Page::default() };
-    let view = View { front: &front, source, choice, units: &units };
+    let view = View { front: &front, source, request, units: &units };
     view.source(&mut page);
     view.functional(&mut page);
     view.loops(&mut page);
@@ -61,24 +64,25 @@ pub fn page(arguments: &Explore, source: &Source) -> Result<Page, Failure> {
 
 fn kind(front: &Front, units: &[Unit]) -> String {
     let what = match front.kind() {
-        pipeline::Kind::Functional => "Functional program",
-        pipeline::Kind::C => "C with marked regions",
-        pipeline::Kind::Loops => "Loop program",
+        Kind::Functional => "Functional program",
+        Kind::C => "C with marked regions",
+        Kind::Loops => "Loop program",
     };
     let names: Vec<&str> = units.iter().map(|unit| unit.name.as_str()).collect();
     format!("{what}: {}", names.join(", "))
 }
 
 /// Whether the polyhedral side orders the loops that become C.
-fn is_scheduled(front: &Front, choice: &Choice) -> bool {
-    match choice.schedule.as_deref() {
-        None => front.kind() == pipeline::Kind::C,
-        Some(schedule) => schedule != "none",
+fn is_scheduled(front: &Front, request: &Request) -> bool {
+    match request.schedule {
+        Schedule::Usual => front.kind() == Kind::C,
+        Schedule::Original => false,
+        Schedule::Auto | Schedule::Given(_) => true,
     }
 }
 
-fn unit(front: &Front, name: String, choice: &Choice) -> Unit {
-    let own = Choice { definition: Some(name.clone()), ..choice.clone() };
+fn unit(front: &Front, name: String, request: &Request) -> Unit {
+    let own = request.of(&name);
     let original = front.original(&name, &own);
     let refuse = |d| Failure::in_source(front.source(), vec![d]);
     let scheduled = original.clone().and_then(|function| front.optimized(&function, &own));
@@ -88,7 +92,7 @@ fn unit(front: &Front, name: String, choice: &Choice) -> Unit {
         Ok((model, found))
     });
     let lowered = match &scheduled {
-        Ok(optimised) if is_scheduled(front, choice) => Ok(optimised.function.clone()),
+        Ok(optimised) if is_scheduled(front, request) => Ok(optimised.function.clone()),
         _ => front.lower(&own).map(|lowered| lowered.function),
     };
     Unit { name, before, scheduled, lowered }
@@ -98,16 +102,16 @@ fn unit(front: &Front, name: String, choice: &Choice) -> Unit {
 struct View<'a> {
     front: &'a Front,
     source: &'a Source,
-    choice: &'a Choice,
+    request: &'a Request,
     units: &'a [Unit],
 }
 
 /// The origin that is a definition or region.
 fn whole(page: &mut Page, front: &Front, unit: &Unit) -> usize {
     let what = match front.kind() {
-        pipeline::Kind::Functional => "definition",
-        pipeline::Kind::C => "region",
-        pipeline::Kind::Loops => "function",
+        Kind::Functional => "definition",
+        Kind::C => "region",
+        Kind::Loops => "function",
     };
     page.origin(&format!("{what} {}", unit.name), None)
 }
@@ -154,9 +158,9 @@ impl View<'_> {
             }
         }
         let language = match self.front.kind() {
-            pipeline::Kind::Functional => Language::Functional,
-            pipeline::Kind::C => Language::C,
-            pipeline::Kind::Loops => Language::Loops,
+            Kind::Functional => Language::Functional,
+            Kind::C => Language::C,
+            Kind::Loops => Language::Loops,
         };
         let mut stage = Stage::new("source", "Source", language, format!("The file {}.", self.source.path));
         stage.add(&self.source.text, |k, _| of_lines.get(&k).cloned().unwrap_or_default());
@@ -180,7 +184,7 @@ impl View<'_> {
 
     /// The stages before loops.
     fn functional(&self, page: &mut Page) {
-        if self.front.kind() != pipeline::Kind::Functional {
+        if self.front.kind() != Kind::Functional {
             return;
         }
         let stages = [
@@ -191,8 +195,8 @@ impl View<'_> {
             let about = format!("{about}. {}.", self.by(id));
             let mut stage = Stage::new(id, title, Language::Functional, about);
             for unit in self.units {
-                let choice = Choice { definition: Some(unit.name.clone()), ..self.choice.clone() };
-                let text = match pipeline::emit(self.source, emitted, &choice) {
+                let request = self.request.of(&unit.name);
+                let text = match self.front.emit(emitted, &request) {
                     Ok(emission) => emission.text,
                     Err(failure) => Self::refused(&failure),
                 };
@@ -236,7 +240,7 @@ impl View<'_> {
     }
 
     fn tree(&self, page: &mut Page) {
-        let about = match is_scheduled(self.front, self.choice) {
+        let about = match is_scheduled(self.front, self.request) {
             true => format!("The order of the statements' instances. {}.", self.by("schedule")),
             false => {
                 "The order that `--schedule auto` would give; the C here keeps the order of the program."
@@ -312,7 +316,7 @@ impl View<'_> {
     fn labelled(&self, unit: &Unit) -> Option<(Function, BTreeMap<Name, Name>)> {
         let function = unit.lowered.as_ref().ok()?;
         if let Ok(optimised) = &unit.scheduled
-            && is_scheduled(self.front, self.choice)
+            && is_scheduled(self.front, self.request)
         {
             let instances = optimised.instances.iter();
             let originals = instances.map(|(label, instance)| (label.clone(), instance.original.clone()));
@@ -370,8 +374,8 @@ impl View<'_> {
 
     /// The C of everything that is on the page, and what is to be said of it.
     fn all_c(&self) -> Result<(String, Vec<Diagnostic>), Failure> {
-        if self.front.kind() == pipeline::Kind::C {
-            let emission = pipeline::emit(self.source, Emitted::C, self.choice)?;
+        if self.front.kind() == Kind::C {
+            let emission = self.front.emit(Emitted::C, self.request)?;
             return Ok((emission.text, emission.warnings));
         }
         let functions: Vec<Function> =
@@ -381,16 +385,16 @@ impl View<'_> {
         {
             return Err(failure);
         }
-        Ok((pipeline::printed(&Program { functions }, self.choice.mode)?.source, Vec::new()))
+        Ok((pipeline::printed(&Program { functions }, self.request)?.source, Vec::new()))
     }
 
     /// The lines of C that one function becomes.
     fn c_of(&self, name: &str, function: &Function) -> Option<String> {
-        if self.front.kind() == pipeline::Kind::C {
+        if self.front.kind() == Kind::C {
             return pipeline::region_text(self.front, name, function).ok();
         }
         let program = Program { functions: vec![function.clone()] };
-        let text = pipeline::printed(&program, self.choice.mode).ok()?.source;
+        let text = pipeline::printed(&program, self.request).ok()?.source;
         // The helpers above differ with what else is in the file.
         let begin = text.lines().position(|line| line.contains(&format!("{name}(")))?;
         Some(text.lines().skip(begin).collect::<Vec<&str>>().join("\n"))
@@ -412,7 +416,7 @@ impl View<'_> {
     fn said(&self, optimised: &Optimized) -> Vec<Part> {
         let report = &optimised.report;
         let mut items = Vec::new();
-        if !is_scheduled(self.front, self.choice) {
+        if !is_scheduled(self.front, self.request) {
             let message =
                 "the loops keep the order of the program; what follows is what `--schedule auto` would do";
             items.push(("order".to_owned(), message.to_owned()));
@@ -473,10 +477,10 @@ impl View<'_> {
         let (model, _) = unit.before.as_ref().map_err(Failure::summary)?;
         let before = Tree::original(model).map_err(|d| d.message)?;
         let model = Model::extract(&model.function).and_then(Model::exact).map_err(|d| d.message)?;
-        let function = self.front.original(&unit.name, self.choice).map_err(|f| f.summary())?;
-        let tile = if self.choice.tile.is_empty() { &[3][..] } else { &self.choice.tile };
+        let function = self.front.original(&unit.name, self.request).map_err(|f| f.summary())?;
+        let tile = if self.request.tile.is_empty() { &[3][..] } else { &self.request.tile };
         let after =
-            self.front.optimized_small(&function, self.choice, tile, false).map_err(|f| f.summary())?;
+            self.front.optimized_small(&function, self.request, tile, false).map_err(|f| f.summary())?;
         let mut why = String::new();
         for default in [6, 5, 4, 3, 2] {
             let options = picture::Options { default, instances: 150, ..picture::Options::default() };

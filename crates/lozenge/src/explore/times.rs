@@ -5,17 +5,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use loops::Program as Loops;
+use targets::Stage;
 
 use super::{Page, Part, Section};
 use crate::bind::{self, Sizes};
-use crate::cli::{Choice, Explore, Stage};
+use crate::cli::Explore;
 use crate::command::bench_c;
 use crate::execute::{Build, Executable};
 use crate::failure::{Failure, Source};
+use crate::files;
 use crate::kernel::{self, Program};
 use crate::measure::{self, Effort, Measured, Variant};
-use crate::pipeline::{self, Front, Lowered};
+use crate::pipeline::{self, Lowered};
 use crate::process::{Compiler, Optimise};
+use crate::request::{self, Request};
 use crate::statistics::{Summary, seconds};
 
 /// The time limit of a run.
@@ -69,8 +72,9 @@ fn of_c(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, Failur
     let compiler = Compiler::find()?;
     let folder = arguments.file.parent().unwrap_or(Path::new("."));
     let mut flags: Vec<&str> = Optimise::Fast.flags().to_vec();
-    flags.extend(arguments.choice.includes.iter().chain(&arguments.choice.defines).map(String::as_str));
-    let rewritten = pipeline::emit(source, Stage::C, &arguments.choice)?.text;
+    let request = arguments.choice.request()?;
+    flags.extend(request.preprocessor.iter().map(String::as_str));
+    let rewritten = files::open(source, &request)?.emit(Stage::C, &request)?.text;
     let programs = [
         ("the C compiler alone", Program::build(&compiler, &source.text, folder, &flags, &[])?),
         ("rewritten by Lozenge", Program::build(&compiler, &rewritten, folder, &flags, &[])?),
@@ -101,10 +105,11 @@ fn of_c(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, Failur
 
 /// A definition with the loops that it has, and with those that the polyhedral side gives it.
 fn of_program(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, Failure> {
-    let lower = |choice: &Choice| Front::open(source, choice)?.lower(choice);
-    let mut variants = vec![("as chosen", lower(&arguments.choice)?)];
-    if arguments.choice.schedule.is_none() {
-        let automatic = Choice { schedule: Some("auto".into()), ..arguments.choice.clone() };
+    let request = arguments.choice.request()?;
+    let lower = |request: &Request| files::open(source, request)?.lower(request);
+    let mut variants = vec![("as chosen", lower(&request)?)];
+    if request.schedule == request::Schedule::Usual {
+        let automatic = Request { schedule: request::Schedule::Auto, ..request.clone() };
         variants.extend(lower(&automatic).ok().map(|lowered| ("with --schedule auto", lowered)));
     }
     let function = &variants[0].1.function;
@@ -112,7 +117,7 @@ fn of_program(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, 
     bind::check_memory(function, &sizes, 2)?;
     let compiler = Compiler::find()?;
     let built: Result<Vec<Executable>, Failure> =
-        variants.iter().map(|(_, lowered)| build(&compiler, lowered, &arguments.choice)).collect();
+        variants.iter().map(|(_, lowered)| build(&compiler, lowered, &request)).collect();
     let built = built?;
     let mut measured = Vec::new();
     for ((label, lowered), executable) in variants.iter().zip(&built) {
@@ -126,9 +131,9 @@ fn of_program(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, 
     Ok(rows(&measure::interleaved(&measured, effort, &|_| {})))
 }
 
-fn build(compiler: &Compiler, lowered: &Lowered, choice: &Choice) -> Result<Executable, Failure> {
+fn build(compiler: &Compiler, lowered: &Lowered, request: &Request) -> Result<Executable, Failure> {
     let program = Loops { functions: vec![lowered.function.clone()] };
-    let emitted = pipeline::to_c(&program, choice.mode, Some("program.h".into()))?;
+    let emitted = pipeline::to_c(&program, request, Some("program.h".into()))?;
     let build = Build {
         files: &[("program.c", &emitted.source)],
         routines: &emitted.signatures,

@@ -10,7 +10,7 @@ use graph::simplify::FoldOptions;
 use graph::{Budget, Dim, ElementType, Model, Tensor};
 use loops::{Name, Registers};
 
-use crate::pipeline::graph::compile;
+use crate::pipeline::graph::{ModelRequest, compile};
 use crate::random::Random;
 
 /// What one input may use: it is small, and so are its weights.
@@ -293,7 +293,9 @@ pub fn examine(model: &Model, random: &mut Random) {
     }
     let mut prepared = typed.clone();
     if graph::control::settle(&mut prepared, &FoldOptions::default().within(MEMORY)).is_ok() {
-        let _ = compile(&prepared, Registers { count: 16, bytes: 32 });
+        let registers = Some(Registers { count: 16, bytes: 32 });
+        let request = ModelRequest { registers, ..ModelRequest::default() };
+        let _ = compile(&prepared, &request);
     }
     let inputs = typed.graph.inputs().iter().filter_map(|id| {
         let value = typed.graph.value(*id);

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::encoding;
 use crate::failure::Failure;
 use crate::files::{Scratch, read_bytes, reason};
-use crate::foreign;
 use crate::process::{self, Compiler, Optimise};
 use crate::progress;
 
@@ -88,7 +88,7 @@ pub fn build(compiler: &Compiler, recipe: &Recipe<'_>) -> Result<Vec<u8>, Failur
 
 fn write(scratch: &Scratch, name: &str, text: &str) -> Result<PathBuf, Failure> {
     let path = scratch.path().join(name);
-    let written = fs::write(&path, foreign::written(text));
+    let written = fs::write(&path, encoding::written(text));
     written
         .map(|()| path.clone())
         .map_err(|e| Failure::environment("X0004", format!("can't write {}: {}", path.display(), reason(&e))))

@@ -3,24 +3,11 @@
 use loops::{Code, Diagnostic, Expr, Function, Loop, LoopKind, Name, Stmt};
 use polyhedral::Limits;
 use polyhedral::athread::{Grid, Mapped, pairs};
-use targets::athread::{Chip, Files};
+use targets::athread::{Chip, Cores, Files, Parallel};
 
 use super::Front;
-use crate::cli::{Choice, Cores, Parallel};
 use crate::failure::Failure;
-
-/// What the mapping is asked for.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// Chip and number of parallel loops.
-    pub cores: Cores,
-    /// Number of cores; all, if none.
-    pub threads: Option<u32>,
-    /// Sizes that tiles are chosen for.
-    pub sizes: Vec<(String, i64)>,
-    /// Whether the schedule trees after the modules are wanted.
-    pub stages: bool,
-}
+use crate::request::Request;
 
 /// A definition and what became of it.
 #[derive(Clone, Debug)]
@@ -31,43 +18,46 @@ pub struct OnCores {
     pub mapped: Mapped,
 }
 
-impl Request {
-    /// The cores: formula 17 of the document, with the cores of a row side by side.
-    ///
-    /// # Errors
-    /// `P0804` for more cores than the chip has.
-    pub fn grid(&self) -> Result<Grid, Failure> {
-        let threads = i64::from(self.threads.unwrap_or(64));
-        if threads > 64 {
-            let message = format!("{threads} threads are too many: a core group has 64 cores");
-            return Err(Failure::refused("P0804", message).help("ask for at most 64: `--threads 64`"));
-        }
-        Ok(match self.cores.parallel {
-            Parallel::Two if threads % 8 == 0 => Grid::Plane(threads / 8, 8),
-            Parallel::Two if threads <= 8 => Grid::Plane(1, threads),
-            Parallel::Two => {
-                let message =
-                    format!("{threads} threads do not fill rows of 8 cores, which two parallel loops need");
-                return Err(Failure::refused("P0804", message)
-                    .help("use a multiple of 8, or at most 8; or map one parallel loop: `--parallel 1d`"));
-            }
-            Parallel::One => Grid::Line(threads),
-        })
+/// The cores: formula 17 of the document, with the cores of a row side by side.
+///
+/// # Errors
+/// `P0804` for more cores than the chip has.
+pub fn grid(request: &Request) -> Result<Grid, Failure> {
+    let threads = i64::from(request.threads.unwrap_or(64));
+    if threads > 64 {
+        let message = format!("{threads} threads are too many: a core group has 64 cores");
+        return Err(Failure::refused("P0804", message).help("ask for at most 64: `--threads 64`"));
     }
+    Ok(match Cores::of(&request.settings).parallel {
+        Parallel::Two if threads % 8 == 0 => Grid::Plane(threads / 8, 8),
+        Parallel::Two if threads <= 8 => Grid::Plane(1, threads),
+        Parallel::Two => {
+            let message =
+                format!("{threads} threads do not fill rows of 8 cores, which two parallel loops need");
+            return Err(Failure::refused("P0804", message)
+                .help("use a multiple of 8, or at most 8; or map one parallel loop: `--parallel 1d`"));
+        }
+        Parallel::One => Grid::Line(threads),
+    })
+}
+
+/// The chip that is asked for.
+fn chip(request: &Request) -> &'static Chip {
+    Cores::of(&request.settings).chip
 }
 
 /// That the sizes which tiles are chosen for are sizes of what is mapped.
 ///
 /// # Errors
 /// `X0102` for a name that no chosen definition has, and for a size below 0.
-pub fn check_sizes(front: &Front, choice: &Choice, sizes: &[(String, i64)]) -> Result<(), Failure> {
+pub fn check_sizes(front: &Front, request: &Request) -> Result<(), Failure> {
     let mut own: Vec<Name> = Vec::new();
-    for name in front.wanted(choice)? {
-        own.extend(original(front, &name, choice)?.sizes);
+    for name in front.wanted(request)? {
+        own.extend(original(front, &name, request)?.sizes);
     }
     own.sort();
     own.dedup();
-    for (name, value) in crate::bind::by_name(sizes)? {
+    for (name, value) in crate::bind::by_name(&request.sizes)? {
         if !own.contains(&name) {
             return Err(Failure::refused("X0102", format!("{} has no size `{name}`", front.source.path))
                 .help(crate::bind::list("its sizes are", &own)));
@@ -81,46 +71,35 @@ pub fn check_sizes(front: &Front, choice: &Choice, sizes: &[(String, i64)]) -> R
 }
 
 /// The function of a definition as the mapping takes it: with `--schedule auto` its patterns get loops first, as for the other target.
-fn original(front: &Front, name: &str, choice: &Choice) -> Result<Function, Failure> {
-    let automatic = (choice.schedule.as_deref() == Some("auto")).then(|| "auto".to_owned());
-    let strategy = choice.strategy.clone().or(automatic);
+fn original(front: &Front, name: &str, request: &Request) -> Result<Function, Failure> {
+    let automatic = request.schedule.is_auto().then(|| super::AUTOMATIC.to_owned());
+    let strategy = request.strategy.clone().or(automatic);
     let registers = Some(targets::athread::REGISTERS);
-    front.original(name, &Choice { strategy, registers, ..choice.clone() })
+    front.original(name, &Request { strategy, registers, ..request.clone() })
 }
 
 /// The function of the one chosen definition, as the mapping takes it.
 ///
 /// # Errors
 /// What the front ends refuse.
-pub fn chosen(front: &Front, choice: &Choice) -> Result<Function, Failure> {
-    original(front, &front.chosen(choice)?, choice)
-}
-
-/// That nothing is asked for which only the other target has.
-///
-/// # Errors
-/// `X0009` for a schedule from a file, and for caches.
-pub fn check_choice(choice: &Choice) -> Result<(), Failure> {
-    let says_nothing = |option: &str| {
-        let message = format!("`{option}` has no effect for the target athread, which has its own mapping");
-        Failure::usage("X0009", message)
-    };
-    if choice.schedule.as_deref().is_some_and(|schedule| !["auto", "none"].contains(&schedule)) {
-        return Err(says_nothing("--schedule FILE")
-            .help("remove the option; a mapping of your own is a loop program with `mark kernel`"));
-    }
-    if choice.caches.is_some() {
-        return Err(says_nothing("--caches").help("the size of local memory follows from `--chip`"));
-    }
-    Ok(())
+pub fn chosen(front: &Front, request: &Request) -> Result<Function, Failure> {
+    original(front, &front.chosen(request)?, request)
 }
 
 /// Maps the chosen definition, or all. What cannot be mapped beside others that can stays on the host.
 ///
 /// # Errors
 /// What the front ends and the polyhedral side refuse.
-pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCores>, Failure> {
-    map_all(front, choice, request, Way { share: true, part: 4 })
+pub fn map(front: &Front, request: &Request) -> Result<Vec<OnCores>, Failure> {
+    map_all(front, request, Way { share: true, part: 4, stages: false })
+}
+
+/// As [`map`], with the schedule trees of its stages.
+///
+/// # Errors
+/// As [`map`].
+pub fn map_in_stages(front: &Front, request: &Request) -> Result<Vec<OnCores>, Failure> {
+    map_all(front, request, Way { share: true, part: 4, stages: true })
 }
 
 /// A refusal of a definition that names no place gets the line where it begins.
@@ -153,17 +132,19 @@ struct Way {
     share: bool,
     /// Quarters of local memory.
     part: i64,
+    /// Whether the schedule trees after the modules are wanted.
+    stages: bool,
 }
 
 /// As [`map`], in one way.
-fn map_all(front: &Front, choice: &Choice, request: &Request, way: Way) -> Result<Vec<OnCores>, Failure> {
+fn map_all(front: &Front, request: &Request, way: Way) -> Result<Vec<OnCores>, Failure> {
     let mut all = Vec::new();
     let (mut kernels, mut refused) = (0, None);
-    for name in front.wanted(choice)? {
-        let original = original(front, &name, choice)?;
+    for name in front.wanted(request)? {
+        let original = original(front, &name, request)?;
         let mapped = match super::c::scattered(front, &original.name) {
             Some(member) => Err(placed(front, &original.name, apart(&member))),
-            None => one(front, &original, choice, request, way),
+            None => one(front, &original, request, way),
         };
         match mapped {
             Ok(mapped) => {
@@ -222,15 +203,14 @@ fn apart(member: &str) -> Diagnostic {
 fn one(
     front: &Front,
     original: &Function,
-    choice: &Choice,
     request: &Request,
-    Way { share, part }: Way,
+    Way { share, part, stages }: Way,
 ) -> Result<Mapped, Failure> {
-    let grid = request.grid()?;
-    let chip = super::chip(request.cores.chip);
+    let grid = grid(request)?;
+    let chip = chip(request);
     let cores = cores_by_hand(original);
     if !cores.is_empty() {
-        if !choice.tile.is_empty() {
+        if !request.tile.is_empty() {
             return Err(Failure::usage(
                 "X0009",
                 "`--tile` has no effect on kernels that are written by hand",
@@ -248,10 +228,10 @@ fn one(
     let options = polyhedral::athread::Options {
         grid,
         hints,
-        tiles: choice.tile.clone(),
+        tiles: request.tile.clone(),
         ldm: chip.buffers() * part / 4,
-        reassociate: choice.reassociate,
-        stages: request.stages,
+        reassociate: request.reassociate,
+        stages,
         share,
         exchange: share && !chip.crts && grid.cores() % chip.grid.1 == 0,
         ..polyhedral::athread::Options::default()
@@ -310,12 +290,12 @@ fn cores_by_hand(function: &Function) -> Vec<i64> {
 
 /// A loop program whose kernels were written by hand: checked as any other, and otherwise left as it is.
 fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request) -> Result<Mapped, Failure> {
-    let threads = request.grid()?.cores();
+    let threads = grid(request)?.cores();
     if let Some(cores) = cores.iter().find(|cores| **cores != threads) {
         let message = format!("a kernel of `{}` is written for {cores} cores, not {threads}", original.name);
         return Err(Failure::refused("P0804", message).help(format!("ask for as many: `--threads {cores}`")));
     }
-    let chip = super::chip(request.cores.chip);
+    let chip = chip(request);
     let limits = Limits::from(LOCAL_MEMORY);
     polyhedral::local::check(original, original, chip.buffers(), limits)
         .map_err(|d| placed(front, &original.name, d))?;
@@ -350,17 +330,13 @@ pub fn stages(all: &[OnCores]) -> String {
 ///
 /// # Errors
 /// What the target refuses.
-pub fn files(
-    front: &Front,
-    choice: &Choice,
-    request: &Request,
-    all: &mut Vec<OnCores>,
-    stem: &str,
-) -> Result<Files, Failure> {
-    checked(front, choice, request, all, |all, threads, chip| {
-        match super::c::athread(front, choice, all, stem, threads)? {
-            Some(host) => Ok(Files { host, ..targets::athread::around(&functions(all), stem, chip)? }),
-            None => Ok(targets::athread::emit(&functions(all), stem, threads, chip)?),
+pub fn files(front: &Front, request: &Request, all: &mut Vec<OnCores>) -> Result<Files, Failure> {
+    checked(front, request, all, |all, threads, chip| {
+        match super::c::athread(front, request, all, threads)? {
+            Some(host) => {
+                Ok(Files { host, ..targets::athread::around(&functions(all), &request.stem(), chip)? })
+            }
+            None => Ok(targets::athread::emit(&functions(all), &request.stem(), threads, chip)?),
         }
     })
 }
@@ -369,15 +345,9 @@ pub fn files(
 ///
 /// # Errors
 /// What the target refuses.
-pub fn function_files(
-    front: &Front,
-    choice: &Choice,
-    request: &Request,
-    all: &mut Vec<OnCores>,
-    stem: &str,
-) -> Result<Files, Failure> {
-    checked(front, choice, request, all, |all, threads, chip| {
-        Ok(targets::athread::emit(&functions(all), stem, threads, chip)?)
+pub fn function_files(front: &Front, request: &Request, all: &mut Vec<OnCores>) -> Result<Files, Failure> {
+    checked(front, request, all, |all, threads, chip| {
+        Ok(targets::athread::emit(&functions(all), &request.stem(), threads, chip)?)
     })
 }
 
@@ -389,24 +359,24 @@ fn functions(all: &[OnCores]) -> Vec<&Function> {
 /// with smaller tiles where buffers do not fit.
 fn checked(
     front: &Front,
-    choice: &Choice,
     request: &Request,
     all: &mut Vec<OnCores>,
     write: impl Fn(&[OnCores], i64, &Chip) -> Result<Files, Failure>,
 ) -> Result<Files, Failure> {
-    let (threads, chip) = (request.grid()?.cores(), super::chip(request.cores.chip));
+    let (threads, chip) = (grid(request)?.cores(), chip(request));
     match write(all, threads, chip) {
         Err(failure) if failure.diagnostics.iter().any(|d| d.code == Code("T0006")) => {
-            *all = map_all(front, choice, request, Way { share: false, part: 4 })?;
+            *all = map_all(front, request, Way { share: false, part: 4, stages: false })?;
             for one in all.iter_mut() {
                 one.mapped.notes.push(format!("cores share no boxes and no panels: {}", failure.summary()));
             }
             write(all, threads, chip)
         }
         // What stays in local memory for all tiles, or comes early, takes more than the mapping has counted.
-        Err(mut failure) if too_much(&failure) && choice.tile.is_empty() => {
+        Err(mut failure) if too_much(&failure) && request.tile.is_empty() => {
             for part in [3, 2, 1] {
-                let Ok(mut smaller) = map_all(front, choice, request, Way { share: true, part }) else {
+                let Ok(mut smaller) = map_all(front, request, Way { share: true, part, stages: false })
+                else {
                     break;
                 };
                 match write(&smaller, threads, chip) {

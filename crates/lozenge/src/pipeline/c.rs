@@ -1,7 +1,6 @@
 //! C in and out, and the polyhedral side, which other sources may ask for too.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
 use loops::{Diagnostic, Function};
@@ -10,24 +9,19 @@ use polyhedral::check::Checked;
 use polyhedral::optimize::{Code, Report, Tiling, read_passes};
 use polyhedral::representation::Representation;
 use polyhedral::transform::contraction::Shape;
-use polyhedral::{Model, Optimized, Schedule, Tree};
+use polyhedral::{Model, Optimized, Schedule as Given, Tree};
 use targets::{Member, RegionArray, RegionNames};
 
 use super::athread::OnCores;
 use super::versions::{self, Tested};
 use super::{Emission, Front, Lowered, Parsed};
-use crate::cli::Choice;
 use crate::failure::{Failure, Source};
-use crate::files::read_source;
-use crate::foreign;
-use crate::process::Compiler;
-use crate::progress;
-use crate::report;
+use crate::request::{Request, Schedule};
 
-/// Preprocesses a C file with the system's compiler and reads its regions.
-pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
-    let preprocessed = preprocessed(source, choice)?;
-    let options = cfront::Options { pure_functions: choice.pure_functions.clone() };
+/// Preprocesses a C file and reads its regions.
+pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
+    let preprocessed = preprocessed(source, request)?;
+    let options = cfront::Options { pure_functions: request.pure_functions.clone() };
     let file = cfront::parse_with(&source.text, &preprocessed, &source.path, &options)
         .map_err(|d| Failure::in_source(source, d))?;
     if file.regions.is_empty() {
@@ -37,43 +31,43 @@ pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
     Ok(file)
 }
 
-/// The functions of a C file that other files can call.
-///
-/// # Errors
-/// What the preprocessor refuses.
-pub fn exports(source: &Source, choice: &Choice) -> Result<Vec<cfront::Export>, Failure> {
-    Ok(cfront::exports(&source.text, &preprocessed(source, choice)?))
+fn preprocessed(source: &Source, request: &Request) -> Result<String, Failure> {
+    request.files.access().preprocess(source, &request.preprocessor)
 }
 
-fn preprocessed(source: &Source, choice: &Choice) -> Result<String, Failure> {
-    let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
-    Compiler::find()?.preprocess(&foreign::path(&source.path), &flags)
+impl Front {
+    /// The functions of a C file that other files can call; none of other sources.
+    ///
+    /// # Errors
+    /// What the preprocessor refuses.
+    pub fn exports(&self, request: &Request) -> Result<Vec<cfront::Export>, Failure> {
+        match &self.parsed {
+            Parsed::C(_) => Ok(cfront::exports(&self.source.text, &preprocessed(&self.source, request)?)),
+            Parsed::Functional(_) | Parsed::Loops(_) => Ok(Vec::new()),
+        }
+    }
 }
 
 /// The polyhedral side's answer for a function, or none if it is not asked for.
 fn optimise(
     source: &Source,
     function: &Function,
-    choice: &Choice,
+    request: &Request,
     default: bool,
 ) -> Result<Option<Optimized>, Failure> {
-    let schedule = match choice.schedule.as_deref() {
-        None if default => None,
-        None | Some("none") => return Ok(None),
-        Some("auto") => None,
-        Some(path) => {
-            let text =
-                read_source(Path::new(path)).map_err(|f| f.help("--schedule takes auto, none or a file"))?;
-            Some(from_file(source, &text, function)?)
-        }
+    let schedule = match &request.schedule {
+        Schedule::Usual if default => None,
+        Schedule::Usual | Schedule::Original => return Ok(None),
+        Schedule::Auto => None,
+        Schedule::Given(text) => Some(from_text(source, text, function)?),
     };
-    with_schedule(source, function, schedule, choice).map(Some)
+    with_schedule(source, function, schedule, request).map(Some)
 }
 
-/// The schedule for a function in a user's file: a tree, or times of statements.
+/// The schedule for a function in a text: a tree, or times of statements.
 ///
-/// In a file with lines `schedule NAME`, what follows such a line is for the function NAME; one without such a line is for the only function.
-fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Schedule, Failure> {
+/// In a text with lines `schedule NAME`, what follows such a line is for the function NAME; one without such a line is for the only function.
+fn from_text(source: &Source, text: &Source, function: &Function) -> Result<Given, Failure> {
     let mut own = String::new();
     let mut here = true;
     for line in text.text.lines() {
@@ -103,7 +97,7 @@ fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Sche
         }
     };
     Ok(match around {
-        Some((before, code)) => Schedule { before, tree, code: Some(code) },
+        Some((before, code)) => Given { before, tree, code: Some(code) },
         None => tree.into(),
     })
 }
@@ -125,13 +119,13 @@ pub fn schedule_header(name: &str) -> String {
 }
 
 /// What the polyhedral side makes of a function; its own schedule where none is chosen.
-pub fn optimised(source: &Source, function: &Function, choice: &Choice) -> Result<Optimized, Failure> {
-    match optimise(source, function, choice, true)? {
+pub fn optimised(source: &Source, function: &Function, request: &Request) -> Result<Optimized, Failure> {
+    match optimise(source, function, request, true)? {
         Some(optimised) => Ok(optimised),
         None => {
             let refuse = |d| Failure::in_source(source, vec![d]);
             let tree = Model::extract(function).and_then(|model| Tree::original(&model)).map_err(refuse)?;
-            with_schedule(source, function, Some(tree.into()), choice)
+            with_schedule(source, function, Some(tree.into()), request)
         }
     }
 }
@@ -141,12 +135,12 @@ pub fn optimised(source: &Source, function: &Function, choice: &Choice) -> Resul
 pub fn optimised_small(
     source: &Source,
     function: &Function,
-    choice: &Choice,
+    request: &Request,
     tile: &[i64],
     packed: bool,
 ) -> Result<Optimized, Failure> {
-    if choice.schedule.as_deref().is_some_and(|schedule| schedule != "auto") {
-        return optimised(source, function, choice);
+    if matches!(request.schedule, Schedule::Original | Schedule::Given(_)) {
+        return optimised(source, function, request);
     }
     let options = polyhedral::Options {
         tiling: Tiling::Fixed(tile.to_vec()),
@@ -169,43 +163,43 @@ pub fn optimised_small(
 fn with_schedule(
     source: &Source,
     function: &Function,
-    schedule: Option<Schedule>,
-    choice: &Choice,
+    schedule: Option<Given>,
+    request: &Request,
 ) -> Result<Optimized, Failure> {
-    progress::say(format!("scheduling `{}`", function.name));
-    let options = polyhedral::Options { schedule, ..options(choice)? };
+    request.progress.step(format!("scheduling `{}`", function.name));
+    let options = polyhedral::Options { schedule, ..options(request)? };
     polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
 /// What the polyhedral side is asked for, but for a schedule.
-fn options(choice: &Choice) -> Result<polyhedral::Options, Failure> {
+fn options(request: &Request) -> Result<polyhedral::Options, Failure> {
     let default = polyhedral::Options::default();
-    let caches = crate::machine::caches(choice.caches)?;
-    let tiling = match choice.tile.as_slice() {
+    let caches = crate::machine::caches(request.caches)?;
+    let tiling = match request.tile.as_slice() {
         [] => Tiling::Caches(caches),
         sizes => Tiling::Fixed(sizes.to_vec()),
     };
-    let registers = choice.registers.map_or_else(crate::machine::registers, Ok)?;
+    let registers = request.registers.map_or_else(crate::machine::registers, Ok)?;
     let contraction = default.contraction.map(|shape| shape.for_registers(registers).for_caches(caches));
-    Ok(polyhedral::Options { tiling, contraction, reassociate: choice.reassociate, ..default })
+    Ok(polyhedral::Options { tiling, contraction, reassociate: request.reassociate, ..default })
 }
 
 /// A lowered function after the polyhedral side, where that is asked for.
 pub fn scheduled(
     source: &Source,
     lowered: Lowered,
-    choice: &Choice,
+    request: &Request,
     default: bool,
 ) -> Result<Lowered, Failure> {
-    let optimised = match optimise(source, &lowered.function, choice, default) {
+    let optimised = match optimise(source, &lowered.function, request, default) {
         Ok(Some(optimised)) => optimised,
         Ok(None) => return Ok(lowered),
-        Err(refused) => return by_nests(&refused, lowered, choice).ok_or(refused),
+        Err(refused) => return by_nests(&refused, lowered, request).ok_or(refused),
     };
     let mut notes = optimised.report.bands;
     notes.extend(optimised.report.notes);
     notes.extend(optimised.report.left.map(|why| format!("not optimized: {why}")));
-    let reassociated = lowered.reassociated || choice.reassociate;
+    let reassociated = lowered.reassociated || request.reassociate;
     let applied = lowered.applied.into_iter().chain(optimised.applied).collect();
     Ok(Lowered {
         function: optimised.function,
@@ -218,35 +212,34 @@ pub fn scheduled(
 }
 
 /// A function that the model cannot hold as a whole, nest by nest, and one that takes it too long, as it is; none if it was refused for something else.
-fn by_nests(refused: &Failure, lowered: Lowered, choice: &Choice) -> Option<Lowered> {
+fn by_nests(refused: &Failure, lowered: Lowered, request: &Request) -> Option<Lowered> {
     let too_long = refused.diagnostics.iter().find(|d| d.code.0 == "P0002");
-    if let (Some("auto"), Some(why)) = (choice.schedule.as_deref(), too_long) {
+    if let (true, Some(why)) = (request.schedule.is_auto(), too_long) {
         let note = format!("`{}` is not optimized: {}", lowered.function.name, why.message);
-        report::print_error(&format!("warning: {note}\n"));
-        return Some(Lowered { notes: vec![note], ..lowered });
+        return Some(Lowered { notes: vec![note.clone()], warnings: vec![note], ..lowered });
     }
     let unheld = |d: &Diagnostic| matches!(d.code.0, "P0101" | "P0102");
-    if choice.schedule.as_deref() != Some("auto") || !refused.diagnostics.iter().any(unheld) {
+    if !request.schedule.is_auto() || !refused.diagnostics.iter().any(unheld) {
         return None;
     }
-    let options = options(choice).ok()?;
+    let options = options(request).ok()?;
     let polyhedral::Apart { function, notes } = polyhedral::apart(&lowered.function, &options).ok()??;
-    let reassociated = lowered.reassociated || choice.reassociate;
+    let reassociated = lowered.reassociated || request.reassociate;
     let mut applied = lowered.applied;
     applied.push(Applied { pass: "affine-scheduling", function: function.clone() });
     Some(Lowered { function, original: Some(lowered.function), notes, reassociated, applied, ..lowered })
 }
 
 /// The schedule trees of the chosen definitions; each under its name where there are several.
-pub fn trees(front: &Front, choice: &Choice) -> Result<String, Failure> {
+pub fn trees(front: &Front, request: &Request) -> Result<String, Failure> {
     let mut text = String::new();
-    let names = front.wanted(choice)?;
+    let names = front.wanted(request)?;
     for name in &names {
-        let function = front.original(name, choice)?;
+        let function = front.original(name, request)?;
         if names.len() > 1 {
             text.push_str(&schedule_header(name));
         }
-        text.push_str(&optimised(&front.source, &function, choice)?.schedule.to_string());
+        text.push_str(&optimised(&front.source, &function, request)?.schedule.to_string());
     }
     Ok(text)
 }
@@ -255,12 +248,12 @@ pub fn trees(front: &Front, choice: &Choice) -> Result<String, Failure> {
 ///
 /// # Errors
 /// Those of the stages.
-pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
+pub fn done(front: &Front, request: &Request) -> Result<String, Failure> {
     use std::fmt::Write;
     let mut text = String::new();
-    for name in front.wanted(choice)? {
-        let function = front.original(&name, choice)?;
-        let optimised = optimised(&front.source, &function, choice)?;
+    for name in front.wanted(request)? {
+        let function = front.original(&name, request)?;
+        let optimised = optimised(&front.source, &function, request)?;
         let Report { statements, dependences, bands, notes, checked, left, .. } = optimised.report;
         let region = match &front.parsed {
             Parsed::C(file) => file.regions.iter().find(|r| r.function.name.as_str() == name),
@@ -281,7 +274,7 @@ pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
             let _ = writeln!(text, "  not optimized: {why}");
         }
         if let Some(region) = region.filter(|_| left.is_none()) {
-            for line in conditions(&front.source, &region.info, &optimised.function, choice)? {
+            for line in conditions(&front.source, &region.info, &optimised.function, request)? {
                 let _ = writeln!(text, "  {line}");
             }
         }
@@ -301,12 +294,12 @@ fn conditions(
     source: &Source,
     info: &RegionInfo,
     function: &loops::Function,
-    choice: &Choice,
+    request: &Request,
 ) -> Result<Vec<String>, Failure> {
     let Some(sizes) = versions::sizes_that_fit(info, function) else {
         return Ok(vec![format!("left as it is: {}", versions::beyond(source, info).message)]);
     };
-    Ok(versions::tested(source, info, sizes, choice)?.note.map_or_else(Vec::new, |note| note.notes))
+    Ok(versions::tested(source, info, sizes, request)?.note.map_or_else(Vec::new, |note| note.notes))
 }
 
 /// The C file with its regions rescheduled, tiled and parallel.
@@ -314,19 +307,19 @@ pub fn rewrite(
     source: &Source,
     file: &CFile,
     wanted: &[String],
-    choice: &Choice,
+    request: &Request,
 ) -> Result<Emission, Failure> {
     let (mut replacements, mut warnings, mut promises) = (Vec::new(), Vec::new(), Vec::new());
-    let mut reassociated = choice.reassociate;
+    let mut reassociated = request.reassociate;
     for (k, region) in file.regions.iter().enumerate() {
         if !wanted.iter().any(|name| *name == region.function.name.as_str()) {
             continue;
         }
         // Where it is neither proved nor tested that pointers are apart, it is refused before the work begins.
-        versions::tested(source, &region.info, Vec::new(), choice)?;
+        versions::tested(source, &region.info, Vec::new(), request)?;
         warnings.extend(region.warnings.iter().cloned());
         reassociated |= crate::check::reassociates(&region.function);
-        let Some(optimised) = optimise(source, &region.function, choice, true)? else { continue };
+        let Some(optimised) = optimise(source, &region.function, request, true)? else { continue };
         if let Some(why) = &optimised.report.left {
             let place = first_line(source, &region.info);
             let message = format!("the region is not optimized: {why}");
@@ -339,7 +332,7 @@ pub fn rewrite(
             warnings.push(versions::beyond(source, &region.info));
             continue;
         };
-        let Tested { conditions, note } = versions::tested(source, &region.info, sizes, choice)?;
+        let Tested { conditions, note } = versions::tested(source, &region.info, sizes, request)?;
         promises.push(versions::promise(&region.info, note.as_ref()));
         let mut names = names(&source.text, &region.info);
         if note.is_some() {
@@ -353,7 +346,7 @@ pub fn rewrite(
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
-    Ok(Emission { text, warnings, macros, promises, reassociated })
+    Ok(Emission { text, warnings, notes: Vec::new(), macros, promises, reassociated })
 }
 
 /// The C that a function becomes in the place of a region.
@@ -372,9 +365,8 @@ pub fn region_text(front: &Front, name: &str, function: &Function) -> Result<Str
 /// The C file with its mapped regions as spawns; none for other sources.
 pub fn athread(
     front: &Front,
-    choice: &Choice,
+    request: &Request,
     all: &[OnCores],
-    stem: &str,
     threads: i64,
 ) -> Result<Option<String>, Failure> {
     let Parsed::C(file) = &front.parsed else { return Ok(None) };
@@ -391,7 +383,7 @@ pub fn athread(
         let Some(sizes) = sizes else {
             return Err(Failure::in_source(source, vec![versions::beyond(source, &region.info)]));
         };
-        let Tested { conditions, .. } = versions::tested(source, &region.info, sizes, choice)?;
+        let Tested { conditions, .. } = versions::tested(source, &region.info, sizes, request)?;
         let names = names(&source.text, &region.info);
         let nested = |name: &loops::Name| {
             region.info.variable(name).is_some_and(|v| v.access == AccessForm::Subscripts)
@@ -413,7 +405,7 @@ pub fn athread(
     }
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
-    let preamble = targets::athread::preamble(&functions, stem, &text)
+    let preamble = targets::athread::preamble(&functions, &request.stem(), &text)
         .map_err(|d| Failure::in_source(source, vec![d]))?;
     Ok(Some(format!("{preamble}\n{text}")))
 }

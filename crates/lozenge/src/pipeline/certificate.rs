@@ -8,8 +8,8 @@ use dpia::certificate::{Certificate, certify};
 use loops::Function;
 
 use super::{Front, Parsed, functional as front};
-use crate::cli::{Choice, Mode};
 use crate::failure::Failure;
+use crate::request::{Mode, Request};
 
 /// Both sides of a certificate.
 #[derive(Clone, Debug)]
@@ -36,11 +36,7 @@ impl Sides {
     /// # Errors
     /// `D0201` where a program has a construct that certificates do not cover.
     pub fn certificate(&self) -> Result<Certificate, loops::Diagnostic> {
-        let mode = match self.mode {
-            Mode::Default => dpia::Mode::Default,
-            Mode::Paper => dpia::Mode::Paper,
-        };
-        certify(&self.definition, &self.function, &self.abi, mode, &self.steps)
+        certify(&self.definition, &self.function, &self.abi, self.mode, &self.steps)
     }
 }
 
@@ -49,7 +45,7 @@ impl Front {
     ///
     /// # Errors
     /// `X0701` if the source is no functional program; what the stages refuse.
-    pub fn sides(&self, choice: &Choice) -> Result<Sides, Failure> {
+    pub fn sides(&self, request: &Request) -> Result<Sides, Failure> {
         let Parsed::Functional(checked) = &self.parsed else {
             return Err(Failure::refused(
                 "X0701",
@@ -62,11 +58,11 @@ impl Front {
                 "`lozenge prove` is for .loz files; schedules of C are checked by `lozenge compile` itself",
             ));
         };
-        let name = self.chosen(choice)?;
+        let name = self.chosen(request)?;
         let front::Claimed { original, function, abi, steps, undecided } =
-            front::claimed(&self.source, checked, &name, choice)?;
+            front::claimed(&self.source, checked, &name, request)?;
         let after = Vec::new();
-        Ok(Sides { definition: original, function, abi, mode: choice.mode, steps, undecided, after })
+        Ok(Sides { definition: original, function, abi, mode: request.mode, steps, undecided, after })
     }
 
     /// Sides of certificates for the chosen definition, the best first: of the loops that become C, and
@@ -74,8 +70,8 @@ impl Front {
     ///
     /// # Errors
     /// As [`Front::sides`].
-    pub fn claims(&self, choice: &Choice) -> Result<Vec<Sides>, Failure> {
-        let mut before = self.sides(choice)?;
+    pub fn claims(&self, request: &Request) -> Result<Vec<Sides>, Failure> {
+        let mut before = self.sides(request)?;
         let lowered = super::Lowered {
             function: before.function.clone(),
             original: None,
@@ -84,9 +80,10 @@ impl Front {
             undecided: before.undecided,
             of_c: false,
             notes: Vec::new(),
+            warnings: Vec::new(),
             applied: Vec::new(),
         };
-        let printed = self.passed(lowered, choice)?;
+        let printed = self.passed(lowered, request)?;
         for one in &printed.applied {
             if !before.after.contains(&one.pass) {
                 before.after.push(one.pass);

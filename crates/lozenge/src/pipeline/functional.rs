@@ -1,30 +1,23 @@
 //! From functional programs to loop programs.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use dpia::{Abi, Translation};
 use functional::strategy::{Options, Outcome, Step, Trace};
 use functional::{Checked, DataType, Definition};
 use loops::{Function, Name, Scalar};
+use targets::Stage;
 
 use super::Lowered;
-use crate::cli::{Choice, Mode, Stage};
 use crate::failure::{Failure, Source};
-use crate::files::read_source;
-use crate::foreign;
+use crate::request::{Mode, Request};
 
 /// Parses a program with all that it imports, and infers its types.
-pub fn open(source: &Source) -> Result<Checked, Failure> {
+pub fn open(source: &Source, request: &Request) -> Result<Checked, Failure> {
+    let files = request.files.access();
     let mut loader = |from: &str, path: &str| -> Result<(String, String), String> {
-        let from = foreign::path(from);
-        let found = from.parent().unwrap_or(Path::new("")).join(foreign::path(path));
-        // The program names it: it must not be a device that never ends, or a pipe that waits.
-        if found.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-            return Err(format!("{} is not a regular file", foreign::name(&found)));
-        }
-        let source = read_source(&found).map_err(|failure| failure.summary())?;
-        Ok((source.path, source.text))
+        let Source { path, text } = files.import(from, path)?;
+        Ok((path, text))
     };
     let (sources, mut diagnostics) = functional::load(&source.path, &source.text, &mut loader);
     if diagnostics.is_empty() {
@@ -44,9 +37,14 @@ pub fn open(source: &Source) -> Result<Checked, Failure> {
 }
 
 /// The core form of a definition, at the chosen types.
-fn elaborate(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Definition, Failure> {
+fn elaborate(
+    source: &Source,
+    checked: &Checked,
+    name: &str,
+    request: &Request,
+) -> Result<Definition, Failure> {
     let mut types = BTreeMap::new();
-    for (parameter, scalar) in &choice.types {
+    for (parameter, scalar) in &request.types {
         let found = Scalar::COMMON.into_iter().find(|s| s.keyword() == scalar);
         let found = found.ok_or_else(|| {
             Failure::usage("X0008", format!("`{scalar}` is not a type for `{parameter}`"))
@@ -73,14 +71,14 @@ pub fn schedules(checked: &Checked) -> Vec<String> {
         .unwrap_or_default()
 }
 
-fn choose(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Chosen, Failure> {
+fn choose(source: &Source, checked: &Checked, name: &str, request: &Request) -> Result<Chosen, Failure> {
     let refuse = |d| Failure::in_source(source, vec![d]);
     let strategies = checked.strategy_set().map_err(|d| Failure::in_source(source, d))?;
-    let registers = choice.registers.map_or_else(crate::machine::registers, Ok)?;
-    let options = || Options { reassociate: choice.reassociate, registers, ..Options::default() };
+    let registers = request.registers.map_or_else(crate::machine::registers, Ok)?;
+    let options = || Options { reassociate: request.reassociate, registers, ..Options::default() };
     let target =
         strategies.schedules().find(|(n, _)| n.as_str() == name).map(|(_, target)| target.to_string());
-    let original = elaborate(source, checked, target.as_deref().unwrap_or(name), choice)?;
+    let original = elaborate(source, checked, target.as_deref().unwrap_or(name), request)?;
     let mut chosen = Chosen { rewritten: original.clone(), original, reassociated: false, trace: None };
     let mut apply = |outcome: Outcome| {
         let marked = |rule: &str| functional::rewrite::rule(rule).is_some_and(|r| r.reassociates);
@@ -97,8 +95,8 @@ fn choose(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Re
         now = apply(strategies.schedule(name, &now, options()).map_err(refuse)?);
     }
     // `--schedule auto` must have a loop for every pattern before the polyhedral side can choose among loops.
-    let automatic = (choice.schedule.as_deref() == Some("auto")).then_some("auto");
-    let wanted = choice.strategy.as_deref().filter(|strategy| *strategy != NO_STRATEGY);
+    let automatic = request.schedule.is_auto().then_some(AUTOMATIC);
+    let wanted = request.strategy.as_deref().filter(|strategy| *strategy != NO_STRATEGY);
     if let Some(strategy) = wanted.or(automatic) {
         apply(strategies.apply(strategy, &now, options()).map_err(refuse)?);
     }
@@ -106,10 +104,6 @@ fn choose(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Re
 }
 
 fn translate(source: &Source, definition: &Definition, mode: Mode) -> Result<Translation, Failure> {
-    let mode = match mode {
-        Mode::Default => dpia::Mode::Default,
-        Mode::Paper => dpia::Mode::Paper,
-    };
     dpia::translate(definition, mode).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
@@ -128,15 +122,15 @@ struct Decided {
 }
 
 /// The translation of a definition; of one that leaves its loops open, after [`AUTOMATIC`].
-fn decide(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Decided, Failure> {
-    let chosen = choose(source, checked, name, choice)?;
-    match translate(source, &chosen.rewritten, choice.mode) {
+fn decide(source: &Source, checked: &Checked, name: &str, request: &Request) -> Result<Decided, Failure> {
+    let chosen = choose(source, checked, name, request)?;
+    match translate(source, &chosen.rewritten, request.mode) {
         Err(failure)
-            if choice.strategy.is_none() && failure.diagnostics.iter().any(|d| d.code.0 == "D0101") =>
+            if request.strategy.is_none() && failure.diagnostics.iter().any(|d| d.code.0 == "D0101") =>
         {
-            let choice = Choice { strategy: Some(AUTOMATIC.to_owned()), ..choice.clone() };
-            let chosen = choose(source, checked, name, &choice)?;
-            let translation = translate(source, &chosen.rewritten, choice.mode)?;
+            let request = Request { strategy: Some(AUTOMATIC.to_owned()), ..request.clone() };
+            let chosen = choose(source, checked, name, &request)?;
+            let translation = translate(source, &chosen.rewritten, request.mode)?;
             Ok(Decided { chosen, translation, undecided: true })
         }
         translation => Ok(Decided { chosen, translation: translation?, undecided: false }),
@@ -144,8 +138,8 @@ fn decide(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Re
 }
 
 /// The loop function of a definition.
-pub fn lower(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Lowered, Failure> {
-    let Decided { chosen, translation, undecided } = decide(source, checked, name, choice)?;
+pub fn lower(source: &Source, checked: &Checked, name: &str, request: &Request) -> Result<Lowered, Failure> {
+    let Decided { chosen, translation, undecided } = decide(source, checked, name, request)?;
     Ok(Lowered {
         function: translation.function,
         original: None,
@@ -154,6 +148,7 @@ pub fn lower(source: &Source, checked: &Checked, name: &str, choice: &Choice) ->
         undecided,
         of_c: false,
         notes: Vec::new(),
+        warnings: Vec::new(),
         applied: Vec::new(),
     })
 }
@@ -173,8 +168,13 @@ pub struct Claimed {
 }
 
 /// The definition and its loops, for a certificate.
-pub fn claimed(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Claimed, Failure> {
-    let Decided { chosen, translation, undecided } = decide(source, checked, name, choice)?;
+pub fn claimed(
+    source: &Source,
+    checked: &Checked,
+    name: &str,
+    request: &Request,
+) -> Result<Claimed, Failure> {
+    let Decided { chosen, translation, undecided } = decide(source, checked, name, request)?;
     let steps = chosen.trace.map_or_else(Vec::new, |trace| trace.steps);
     let Translation { function, abi, .. } = translation;
     Ok(Claimed { original: chosen.original, function, abi, steps, undecided })
@@ -186,19 +186,19 @@ pub fn emit(
     checked: &Checked,
     stage: Stage,
     names: &[String],
-    choice: &Choice,
+    request: &Request,
 ) -> Result<String, Failure> {
     let mut texts = Vec::new();
     for name in names {
         texts.push(match stage {
             Stage::Functional => {
-                functional::print::definition(&choose(source, checked, name, choice)?.rewritten)
+                functional::print::definition(&choose(source, checked, name, request)?.rewritten)
             }
-            Stage::Trace => choose(source, checked, name, choice)?
+            Stage::Trace => choose(source, checked, name, request)?
                 .trace
                 .map_or_else(|| format!("{name}: no strategy\n"), |t| t.to_text()),
-            Stage::Derivation => decide(source, checked, name, choice)?.translation.derivation.to_string(),
-            _ => decide(source, checked, name, choice)?.translation.commands(),
+            Stage::Derivation => decide(source, checked, name, request)?.translation.derivation.to_string(),
+            _ => decide(source, checked, name, request)?.translation.commands(),
         });
     }
     Ok(texts.iter().map(|t| format!("{}\n", t.trim_end())).collect::<Vec<_>>().join("\n"))

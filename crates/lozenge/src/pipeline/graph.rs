@@ -2,9 +2,7 @@
 //! calls them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use bytes::Bytes;
 use graph::plan::{self, Kernel, Place, Plan, Step};
 use graph::simplify::FoldOptions;
 use graph::{Budget, Model, operators};
@@ -13,11 +11,8 @@ use targets::Signature;
 use targets::model::{self, Call, Port};
 
 use super::History;
-use crate::external::Beside;
 use crate::failure::Failure;
-use crate::files::{read_bytes, read_text};
-use crate::progress::{self, Bar};
-use crate::report;
+use crate::request::{Event, Progress};
 
 /// A model as C.
 #[derive(Debug)]
@@ -36,135 +31,95 @@ pub struct CompiledModel {
     pub kernels: Vec<Signature>,
 }
 
-/// Reads a model, and the files of its external data. Functions that it brings along are put in place of their calls.
-///
-/// # Errors
-/// `X0001` if a file can't be read, `G0101` and others if it is no model, `G0208` and others for its functions.
-pub fn open(path: &Path) -> Result<Model, Failure> {
-    progress::say(format!("reading {}", path.display()));
-    let mut model = read(path)?;
-    graph::functions::inline(&mut model).map_err(|d| at(path, d))?;
-    load(model, path)
+/// What is asked for of a model.
+#[derive(Clone, Debug)]
+pub struct ModelRequest {
+    /// What messages call the model, such as the name of its file.
+    pub name: String,
+    /// Numbers for the named extents of its inputs.
+    pub sizes: BTreeMap<Name, i64>,
+    /// Bytes for constants that are computed.
+    pub memory: u64,
+    /// The vector registers of a core; none: those of this machine.
+    pub registers: Option<Registers>,
+    /// Who is told what is being done.
+    pub progress: Progress,
 }
 
-/// The same with calls of functions as they are.
-///
-/// # Errors
-/// `X0001` if a file can't be read, `G0101` and others if it is no model.
-pub fn open_as_it_is(path: &Path) -> Result<Model, Failure> {
-    load(read(path)?, path)
-}
-
-/// Whether a file is a model, by its name.
-pub fn is_model(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "onnx") || is_text(path)
-}
-
-/// Whether a file is a model in textual form, by its name.
-pub fn is_text(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "graph")
-}
-
-/// The model of a file, by its extension: ONNX, or the textual form; external data are where they were, functions not resolved.
-///
-/// # Errors
-/// `X0001` if the file can't be read, `G0101` and others if it is no model.
-pub fn read(path: &Path) -> Result<Model, Failure> {
-    if is_text(path) {
-        let source = read_text(path)?;
-        return graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]));
+impl Default for ModelRequest {
+    fn default() -> ModelRequest {
+        ModelRequest {
+            name: "model".to_owned(),
+            sizes: BTreeMap::new(),
+            memory: Budget::default().memory,
+            registers: None,
+            progress: Progress::default(),
+        }
     }
-    let bytes = Bytes::from(read_bytes(path, graph::onnx::MAX_BYTES as u64)?);
-    graph::onnx::read(&bytes).map_err(|d| at(path, d))
 }
 
-fn load(mut model: Model, path: &Path) -> Result<Model, Failure> {
-    if graph::onnx::external::locations(&model.graph).is_empty() {
-        return Ok(model);
+impl ModelRequest {
+    /// The vector registers to compile for.
+    ///
+    /// # Errors
+    /// `X0804` if the environment says something that is no registers.
+    pub fn registers(&self) -> Result<Registers, Failure> {
+        self.registers.map_or_else(crate::machine::registers, Ok)
     }
-    let mut files = Beside::of(path)?;
-    graph::onnx::external::load(&mut model.graph, &mut files).map_err(|d| at(path, d))?;
-    Ok(model)
 }
 
-/// A diagnostic about a file of bytes.
-pub fn at(path: &Path, diagnostic: Diagnostic) -> Failure {
-    Failure::from(diagnostic).note(format!("in {}", path.display()))
+/// A diagnostic about a model of this name.
+pub fn at(name: &str, diagnostic: Diagnostic) -> Failure {
+    Failure::from(diagnostic).note(format!("in {name}"))
 }
 
-/// Reads and checks a model, gives the named extents of its inputs numbers, and leaves out what need not be computed.
-///
-/// # Errors
-/// As [`open`]; what validation and inference find.
-pub fn prepare(path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
-    prepare_read(open(path)?, path, sizes)
-}
-
-/// The same for a model that was read from this file.
-///
-/// # Errors
-/// What validation and inference find.
-pub fn prepare_read(model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
-    prepare_within(model, path, sizes, Budget::default().memory)
-}
-
-/// Whether a model hangs together and its operators are of versions that are known.
+/// Whether a model hangs together and its operators are of versions that are known. What is to be
+/// said of their versions is the result.
 ///
 /// # Errors
 /// What validation finds, `G0212` for operator sets.
-pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
+pub fn sound(model: &Model, name: &str) -> Result<Option<String>, Failure> {
     let found = graph::validate(model);
     if !found.is_empty() {
-        let failure = Failure { diagnostics: found, ..at(path, Diagnostic::general(Code("G0201"), "")) };
-        return Err(failure.note(format!("in {}", path.display())));
+        let failure = Failure { diagnostics: found, ..at(name, Diagnostic::general(Code("G0201"), "")) };
+        return Err(failure.note(format!("in {name}")));
     }
-    if let Some(older) = graph::opsets::check(model).map_err(|d| at(path, d))? {
-        report::print_error(&format!(
-            "warning: {} is written for version {} of the standard operators; {} treated as in a newer version, in which nothing that it uses has changed\n",
-            path.display(),
-            older.version,
-            match older.operators.as_slice() {
-                [one] => format!("{one} is"),
-                several => format!("{} are", several.join(", ")),
-            }
-        ));
-    }
-    Ok(())
+    let older = graph::opsets::check(model).map_err(|d| at(name, d))?;
+    Ok(older.map(|older| {
+        let treated = match older.operators.as_slice() {
+            [one] => format!("{one} is"),
+            several => format!("{} are", several.join(", ")),
+        };
+        format!(
+            "{name} is written for version {} of the standard operators; {treated} treated as in a newer version, in which nothing that it uses has changed",
+            older.version
+        )
+    }))
 }
 
-/// The same with so much memory.
+/// Gives the named extents of the inputs of a sound model numbers, infers its types, and leaves out
+/// what need not be computed.
 ///
 /// # Errors
-/// What validation and inference find.
-pub fn prepare_within(
-    mut model: Model,
-    path: &Path,
-    sizes: &BTreeMap<Name, i64>,
-    memory: u64,
-) -> Result<Model, Failure> {
-    progress::say("inferring types, and folding constants");
-    sound(&model, path)?;
-    plan::bind(&mut model, sizes).map_err(|d| at(path, d))?;
-    graph::control::settle(&mut model, &FoldOptions::default().within(memory)).map_err(|d| at(path, d))?;
+/// What inference finds.
+pub fn prepare(mut model: Model, request: &ModelRequest) -> Result<Model, Failure> {
+    let refuse = |d| at(&request.name, d);
+    plan::bind(&mut model, &request.sizes).map_err(refuse)?;
+    let options = FoldOptions::default().within(request.memory);
+    graph::control::settle(&mut model, &options).map_err(refuse)?;
     Ok(model)
 }
 
-/// Compiles a prepared model for a processor with these registers.
+/// Compiles a prepared model.
 ///
 /// # Errors
 /// Operators without a program, types that programs lack, and what the stages refuse.
-pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Failure> {
-    progress::say("planning memory and calls");
-    let plan = plan::plan(model, registers)?;
-    let mut functions = Vec::new();
-    let bar = Bar::new(plan.kernels.len() as u64, "translating operators");
-    for kernel in &plan.kernels {
-        bar.set_message(kernel.operator.to_string());
-        functions.push(lower(kernel).map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?);
-        bar.inc(1);
-    }
-    drop(bar);
-    progress::say("writing the C");
+pub fn compile(model: &Model, request: &ModelRequest) -> Result<CompiledModel, Failure> {
+    let progress = &request.progress;
+    progress.step("planning memory and calls");
+    let plan = plan::plan(model, request.registers()?)?;
+    let functions = translated(&plan, progress)?;
+    progress.step("writing the C");
     let program = Program { functions };
     let options = targets::Options { workspace: true, ..targets::Options::default() };
     let emitted = targets::emit(&program, &options)?;
@@ -193,6 +148,20 @@ pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Fai
     let header = emitted.header;
     let kernels = emitted.signatures;
     Ok(CompiledModel { plan, program, source, header, signature, kernels })
+}
+
+/// The functions of a plan's kernels.
+fn translated(plan: &Plan, progress: &Progress) -> Result<Vec<Function>, Diagnostic> {
+    progress.tell(Event::Count("translating operators", plan.kernels.len() as u64));
+    let one = |kernel: &Kernel| {
+        progress.tell(Event::Item(&kernel.operator.to_string()));
+        let function = lower(kernel).map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?;
+        progress.tell(Event::Counted);
+        Ok(function)
+    };
+    let functions = plan.kernels.iter().map(one).collect();
+    progress.tell(Event::End);
+    functions
 }
 
 fn place(place: Place) -> model::Place {

@@ -1,13 +1,16 @@
-//! The facade: from a source text to any of the stages.
+//! From a source text to any of the stages: the order in which the other crates are called.
 //!
-//! [`Front::open`] reads a source, [`Front::lower`] takes a definition of it to a loop program, and [`emit`] prints a stage. Not here:
-//! writing files and running programs (`files`, `execute`), and what the stages do (their rooms).
+//! [`Front::open`] reads a source, [`Front::lower`] takes a definition of it to a loop program, and
+//! [`Front::emit`] gives the text of a stage. What is wanted is said by a [`Request`]; results come
+//! with their warnings, and nothing is printed. Not here: files and processes (`files`, `execute`),
+//! which a request brings along where a source refers to others, and what the stages do.
 
 pub mod athread;
 mod c;
 mod certificate;
 mod functional;
 pub mod graph;
+pub(crate) mod rewriting;
 mod versions;
 
 use ::functional::{Checked, Definition};
@@ -16,14 +19,14 @@ use loops::{Diagnostic, Function, Name, Program, Span};
 use passes::Applied;
 use polyhedral::Optimized;
 
-pub use c::{done, exports, region_text, schedule_header};
+pub use c::{done, region_text, schedule_header};
 pub use certificate::Sides;
 pub use functional::AUTOMATIC;
-use targets::{Emitted, Style};
+use targets::{Emitted, Stage, Style};
 
-use crate::cli::{Chip, Choice, Mode, Stage};
 use crate::failure::{Failure, Source};
-use crate::progress;
+use crate::request::{Kind, Mode, Request, Schedule};
+use crate::target::Compiled;
 
 /// A source, read and checked as far as that goes without choosing a definition.
 #[derive(Debug)]
@@ -44,17 +47,6 @@ enum Parsed {
     Loops(Program),
 }
 
-/// Kinds of sources.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// Functional programs.
-    Functional,
-    /// C with marked regions.
-    C,
-    /// Loop programs in textual form.
-    Loops,
-}
-
 /// A definition that is ready for a target.
 #[derive(Clone, Debug)]
 pub struct Lowered {
@@ -72,6 +64,8 @@ pub struct Lowered {
     pub of_c: bool,
     /// What the polyhedral side did.
     pub notes: Vec<String>,
+    /// What was asked for and not done; a sentence each.
+    pub warnings: Vec<String>,
     /// The passes that changed the function, with the function after each.
     pub applied: Vec<Applied>,
 }
@@ -83,6 +77,8 @@ pub struct Emission {
     pub text: String,
     /// Things to look at; the text is right without.
     pub warnings: Vec<Diagnostic>,
+    /// Remarks without a code and a place, a line each.
+    pub notes: Vec<String>,
     /// Macros of C regions whose values are built into the text.
     pub macros: Vec<String>,
     /// What regions of C functions go by.
@@ -103,27 +99,16 @@ pub struct Promise {
 }
 
 impl Front {
-    /// Reads a source; its kind is that of its extension.
+    /// Reads a source of a kind.
     ///
     /// # Errors
-    /// `X0005` for an unknown extension, and what the front ends refuse.
-    pub fn open(source: &Source, choice: &Choice) -> Result<Front, Failure> {
-        progress::say(format!("reading {}", source.path));
-        let path = crate::foreign::path(&source.path);
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-        let parsed = match extension {
-            "loz" => Parsed::Functional(Box::new(functional::open(source)?)),
-            "c" => Parsed::C(Box::new(c::open(source, choice)?)),
-            "loops" => Parsed::Loops(valid(source)?),
-            other => {
-                return Err(Failure::refused(
-                    "X0005",
-                    format!("{}: the extension `{other}` is not known", source.path),
-                )
-                .help(
-                    "known are .loz (functional program), .c (C with marked regions), .loops (loop program), and, for some commands, .onnx and .graph (models)",
-                ));
-            }
+    /// What the front ends refuse.
+    pub fn open(source: &Source, kind: Kind, request: &Request) -> Result<Front, Failure> {
+        request.progress.step(format!("reading {}", source.path));
+        let parsed = match kind {
+            Kind::Functional => Parsed::Functional(Box::new(functional::open(source, request)?)),
+            Kind::C => Parsed::C(Box::new(c::open(source, request)?)),
+            Kind::Loops => Parsed::Loops(valid(source)?),
         };
         let names = match &parsed {
             Parsed::Functional(checked) => {
@@ -160,10 +145,10 @@ impl Front {
     ///
     /// # Errors
     /// `X0006` if there is none, or several and none was named.
-    pub fn chosen(&self, choice: &Choice) -> Result<String, Failure> {
+    pub fn chosen(&self, request: &Request) -> Result<String, Failure> {
         let names = &self.names;
         let path = &self.source.path;
-        let message = match (&choice.definition, names.as_slice()) {
+        let message = match (&request.definition, names.as_slice()) {
             (Some(name), _) if names.contains(name) => return Ok(name.clone()),
             (None, [one]) => return Ok(one.clone()),
             (Some(name), _) if self.first_line(&Name::new(name)).is_some() => {
@@ -176,7 +161,7 @@ impl Front {
             (None, several) => format!("{path} has {} definitions; choose one", several.len()),
         };
         let failure = Failure::refused("X0006", message);
-        let near = choice
+        let near = request
             .definition
             .as_ref()
             .and_then(|name| loops::suggest::nearest(name, names.iter().map(String::as_str)));
@@ -191,18 +176,18 @@ impl Front {
     ///
     /// # Errors
     /// `X0006` if there is no such definition; what the stages refuse.
-    pub fn lower(&self, choice: &Choice) -> Result<Lowered, Failure> {
-        let name = self.chosen(choice)?;
-        let lowered = self.translated(choice)?;
-        self.passed(lowered, choice).map_err(|failure| self.placed(&name, failure))
+    pub fn lower(&self, request: &Request) -> Result<Lowered, Failure> {
+        let name = self.chosen(request)?;
+        let lowered = self.translated(request)?;
+        self.passed(lowered, request).map_err(|failure| self.placed(&name, failure))
     }
 
     /// The chosen definition as the front end gives it, before any pass.
-    fn translated(&self, choice: &Choice) -> Result<Lowered, Failure> {
-        let name = self.chosen(choice)?;
-        progress::say(format!("translating `{name}`"));
+    fn translated(&self, request: &Request) -> Result<Lowered, Failure> {
+        let name = self.chosen(request)?;
+        request.progress.step(format!("translating `{name}`"));
         Ok(match &self.parsed {
-            Parsed::Functional(checked) => functional::lower(&self.source, checked, &name, choice)?,
+            Parsed::Functional(checked) => functional::lower(&self.source, checked, &name, request)?,
             Parsed::C(file) => {
                 Lowered { of_c: true, ..plain(file.regions.iter().map(|r| &r.function), &name)? }
             }
@@ -211,15 +196,15 @@ impl Front {
     }
 
     /// What the front end gives, after the passes and the schedule that are asked for.
-    fn passed(&self, mut lowered: Lowered, choice: &Choice) -> Result<Lowered, Failure> {
-        let functional = matches!(self.parsed, Parsed::Functional(_)) && choice.mode == Mode::Default;
+    fn passed(&self, mut lowered: Lowered, request: &Request) -> Result<Lowered, Failure> {
+        let functional = matches!(self.parsed, Parsed::Functional(_)) && request.mode == Mode::Default;
         if functional {
             lowered.function = passes::TRANSLATED.run(lowered.function, &mut lowered.applied);
         }
-        let mut lowered = c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))?;
-        if functional && choice.schedule.is_none() {
+        let mut lowered = c::scheduled(&self.source, lowered, request, matches!(self.parsed, Parsed::C(_)))?;
+        if functional && request.schedule == Schedule::Usual {
             if lowered.undecided
-                && let Some(tiled) = self.contracted(&lowered, choice)
+                && let Some(tiled) = self.contracted(&lowered, request)
             {
                 return Ok(tiled);
             }
@@ -231,9 +216,9 @@ impl Front {
 
     /// The loops by the affine scheduler, if these have a contraction in register tiles: of the two
     /// candidates for a program that leaves its loops open this is the faster one then.
-    fn contracted(&self, lowered: &Lowered, choice: &Choice) -> Option<Lowered> {
-        let choice = Choice { schedule: Some("auto".into()), ..choice.clone() };
-        let scheduled = c::scheduled(&self.source, lowered.clone(), &choice, false).ok()?;
+    fn contracted(&self, lowered: &Lowered, request: &Request) -> Option<Lowered> {
+        let request = Request { schedule: Schedule::Auto, ..request.clone() };
+        let scheduled = c::scheduled(&self.source, lowered.clone(), &request, false).ok()?;
         let tiles = |one: &Applied| one.pass == polyhedral::optimize::REGISTER_TILING.name;
         scheduled.applied.iter().any(tiles).then_some(scheduled)
     }
@@ -255,11 +240,11 @@ impl Front {
     ///
     /// # Errors
     /// As [`Front::lower`].
-    pub fn all(&self, choice: &Choice) -> Result<Vec<Lowered>, Failure> {
-        let one = |definition: String| self.lower(&Choice { definition: Some(definition), ..choice.clone() });
-        match &choice.definition {
-            Some(_) => Ok(vec![self.lower(choice)?]),
-            None => self.wanted(choice)?.into_iter().map(one).collect(),
+    pub fn all(&self, request: &Request) -> Result<Vec<Lowered>, Failure> {
+        let one = |definition: String| self.lower(&request.of(&definition));
+        match &request.definition {
+            Some(_) => Ok(vec![self.lower(request)?]),
+            None => self.wanted(request)?.into_iter().map(one).collect(),
         }
     }
 }
@@ -284,29 +269,27 @@ fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> R
         undecided: false,
         of_c: false,
         notes: Vec::new(),
+        warnings: Vec::new(),
         applied: Vec::new(),
     })
 }
 
 /// The text of a stage, of the chosen definition or of all.
-///
-/// # Errors
-/// What the stages refuse; `X0007` if the source does not go through the stage.
-pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, Failure> {
-    let front = Front::open(source, choice)?;
+fn emit(front: &Front, stage: Stage, request: &Request) -> Result<Emission, Failure> {
+    let source = &front.source;
     let text = match (stage, &front.parsed) {
-        (Stage::C, Parsed::C(file)) => return c::rewrite(source, file, &front.wanted(choice)?, choice),
+        (Stage::C, Parsed::C(file)) => return c::rewrite(source, file, &front.wanted(request)?, request),
         (Stage::Header, Parsed::C(_)) => {
             return Err(no_stage("C", "a header", "its regions are rewritten in their place"));
         }
         (Stage::Main, Parsed::C(_)) => {
             return Err(no_stage("C", "a main of ours", "its regions are rewritten in their place"));
         }
-        (Stage::Main, _) if choice.mode == Mode::Paper => {
+        (Stage::Main, _) if request.mode == Mode::Paper => {
             return Err(no_stage("paper mode", "a main", "its functions have another interface"));
         }
         (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Functional(checked)) => {
-            functional::emit(source, checked, stage, &front.wanted(choice)?, choice)?
+            functional::emit(source, checked, stage, &front.wanted(request)?, request)?
         }
         (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::C(_)) => {
             return Err(no_stage("C", "a functional form", "it is translated directly to a loop program"));
@@ -318,23 +301,31 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
                 "the stages after it are loops, c, header and main",
             ));
         }
-        (Stage::Schedule, _) => c::trees(&front, choice)?,
+        (Stage::Schedule, _) => c::trees(front, request)?,
         (Stage::Loops | Stage::C | Stage::Main | Stage::Header, _) => {
-            let all = front.all(choice)?;
+            let all = front.all(request)?;
             let warnings = all.iter().filter_map(|lowered| front.open_loops(lowered)).collect();
+            let notes = all.iter().flat_map(Lowered::told).collect();
             let program = Program { functions: all.into_iter().map(|l| l.function).collect() };
             let text = match stage {
                 Stage::Loops => program.to_string(),
                 Stage::Main => targets::quick::quick_main(&program).map_err(Failure::from)?,
-                Stage::Header => to_text(&program, choice.mode, None, false)?.header,
-                _ => to_text(&program, choice.mode, None, false)?.source,
+                Stage::Header => to_text(&program, request, None, false)?.header,
+                _ => to_text(&program, request, None, false)?.source,
             };
             let (macros, promises) = Default::default();
-            return Ok(Emission { text, warnings, macros, promises, reassociated: choice.reassociate });
+            return Ok(Emission {
+                text,
+                warnings,
+                notes,
+                macros,
+                promises,
+                reassociated: request.reassociate,
+            });
         }
     };
-    let (warnings, macros, promises) = Default::default();
-    Ok(Emission { text, warnings, macros, promises, reassociated: choice.reassociate })
+    let (warnings, notes, macros, promises) = Default::default();
+    Ok(Emission { text, warnings, notes, macros, promises, reassociated: request.reassociate })
 }
 
 /// What the passes made of one definition.
@@ -346,18 +337,42 @@ pub struct History {
     pub applied: Vec<Applied>,
 }
 
-/// What the passes make of the chosen definition, or of each.
-///
-/// # Errors
-/// What the stages refuse.
-pub fn histories(source: &Source, choice: &Choice) -> Result<Vec<History>, Failure> {
-    let front = Front::open(source, choice)?;
-    let one = |definition: String| {
-        let choice = Choice { definition: Some(definition), ..choice.clone() };
-        let before = front.translated(&choice)?.function;
-        Ok(History { before, applied: front.lower(&choice)?.applied })
-    };
-    front.wanted(choice)?.into_iter().map(one).collect()
+impl Lowered {
+    /// The warnings, as lines for people.
+    pub fn told(&self) -> impl Iterator<Item = String> {
+        self.warnings.iter().map(|warning| format!("warning: {warning}"))
+    }
+}
+
+impl Front {
+    /// The text of a stage, of the chosen definition or of all.
+    ///
+    /// # Errors
+    /// What the stages refuse; `X0007` if the source does not go through the stage.
+    pub fn emit(&self, stage: Stage, request: &Request) -> Result<Emission, Failure> {
+        emit(self, stage, request)
+    }
+
+    /// What the passes make of the chosen definition, or of each.
+    ///
+    /// # Errors
+    /// What the stages refuse.
+    pub fn histories(&self, request: &Request) -> Result<Vec<History>, Failure> {
+        let one = |definition: String| {
+            let request = request.of(&definition);
+            let before = self.translated(&request)?.function;
+            Ok(History { before, applied: self.lower(&request)?.applied })
+        };
+        self.wanted(request)?.into_iter().map(one).collect()
+    }
+
+    /// The file with its regions, of a C source.
+    pub fn c_file(&self) -> Option<&CFile> {
+        match &self.parsed {
+            Parsed::C(file) => Some(file),
+            Parsed::Functional(_) | Parsed::Loops(_) => None,
+        }
+    }
 }
 
 impl Front {
@@ -365,12 +380,12 @@ impl Front {
     ///
     /// # Errors
     /// `X0006` if there is no such definition.
-    pub fn wanted(&self, choice: &Choice) -> Result<Vec<String>, Failure> {
-        match &choice.definition {
-            Some(_) => Ok(vec![self.chosen(choice)?]),
+    pub fn wanted(&self, request: &Request) -> Result<Vec<String>, Failure> {
+        match &request.definition {
+            Some(_) => Ok(vec![self.chosen(request)?]),
             None => match self.definitions() {
                 // Says that there is none.
-                none if none.is_empty() => self.chosen(choice).map(|name| vec![name]),
+                none if none.is_empty() => self.chosen(request).map(|name| vec![name]),
                 all => Ok(all),
             },
         }
@@ -382,9 +397,9 @@ impl Front {
     ///
     /// # Errors
     /// As [`Front::lower`].
-    pub fn original(&self, name: &str, choice: &Choice) -> Result<Function, Failure> {
-        let definition = Some(name.to_owned());
-        Ok(self.lower(&Choice { definition, schedule: Some("none".into()), ..choice.clone() })?.function)
+    pub fn original(&self, name: &str, request: &Request) -> Result<Function, Failure> {
+        let request = Request { schedule: Schedule::Original, ..request.of(name) };
+        Ok(self.lower(&request)?.function)
     }
 
     /// The statements of a region that a text names (`` `S0` ``), and where they stand; none of other sources.
@@ -440,8 +455,8 @@ impl Front {
     ///
     /// # Errors
     /// What the polyhedral side refuses.
-    pub fn optimized(&self, function: &Function, choice: &Choice) -> Result<Optimized, Failure> {
-        c::optimised(&self.source, function, choice)
+    pub fn optimized(&self, function: &Function, request: &Request) -> Result<Optimized, Failure> {
+        c::optimised(&self.source, function, request)
     }
 }
 
@@ -453,11 +468,11 @@ impl Front {
     pub fn optimized_small(
         &self,
         function: &Function,
-        choice: &Choice,
+        request: &Request,
         tile: &[i64],
         packed: bool,
     ) -> Result<Optimized, Failure> {
-        c::optimised_small(&self.source, function, choice, tile, packed)
+        c::optimised_small(&self.source, function, request, tile, packed)
     }
 }
 
@@ -488,61 +503,44 @@ impl Front {
     }
 }
 
-/// The C of a loop program, for running it: functions in the paper's style get one with the common interface beside them.
+/// The C of a loop program, for running it: functions in the paper's style get one with the common
+/// interface beside them.
 ///
 /// # Errors
 /// What the target refuses.
-pub fn to_c(program: &Program, mode: Mode, header: Option<String>) -> Result<Emitted, Failure> {
-    to_text(program, mode, header, true)
+pub fn to_c(program: &Program, request: &Request, header: Option<String>) -> Result<Emitted, Failure> {
+    to_text(program, request, header, true)
 }
 
 /// The C of a loop program, for reading: without an interface for running it.
 ///
 /// # Errors
 /// What the target refuses.
-pub fn printed(program: &Program, mode: Mode) -> Result<Emitted, Failure> {
-    to_text(program, mode, None, false)
+pub fn printed(program: &Program, request: &Request) -> Result<Emitted, Failure> {
+    to_text(program, request, None, false)
 }
 
 fn to_text(
     program: &Program,
-    mode: Mode,
+    request: &Request,
     header: Option<String>,
     callable: bool,
 ) -> Result<Emitted, Failure> {
-    let style = match mode {
+    let style = match request.mode {
         Mode::Default => Style::Readable,
         Mode::Paper => Style::Paper,
     };
-    progress::say("writing the C");
+    request.progress.step("writing the C");
     let options = targets::Options { style, header, callable, ..targets::Options::default() };
     targets::emit(program, &options).map_err(Failure::from)
 }
 
-/// The regions of a C source.
-///
-/// # Errors
-/// What the preprocessor and the front end refuse.
-pub fn open_c(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
-    c::open(source, choice)
-}
-
-/// Takes every definition of a source to a loop program, for the errors on the way.
-///
-/// # Errors
-/// What the stages refuse.
-pub fn check(source: &Source) -> Result<(), Failure> {
-    let choice = Choice::default();
-    Front::open(source, &choice)?.all(&choice).map(|_| ())
-}
-
-/// SW26010 with what makes its transfers fastest.
-static IN_PAIRS: targets::athread::Chip = targets::athread::Chip { pairs: true, ..targets::athread::SW26010 };
-
-/// What is known of a chip.
-pub fn chip(chip: Chip) -> &'static targets::athread::Chip {
-    match chip {
-        Chip::Sw26010 => &IN_PAIRS,
-        Chip::Sw26010Pro => &targets::athread::SW26010_PRO,
+impl Front {
+    /// The files of the target that the request names, or a stage on the way to them.
+    ///
+    /// # Errors
+    /// What the stages refuse; `X0007` for a stage that the source or the target does not have.
+    pub fn compile(&self, stage: Stage, request: &Request) -> Result<Compiled, Failure> {
+        request.target.backend().compile(self, stage, request)
     }
 }

@@ -8,8 +8,8 @@ use loops::{Code, Diagnostic, Function, Severity};
 
 use super::Promise;
 use super::c::first_line;
-use crate::cli::Choice;
 use crate::failure::{Failure, Source};
+use crate::request::{Request, Schedule};
 
 /// Sizes of 64 bits are at most 2 to this power where that is tested: more elements than any memory has.
 const BITS: u32 = 48;
@@ -30,7 +30,7 @@ pub fn tested(
     source: &Source,
     info: &RegionInfo,
     sizes: Vec<(String, String)>,
-    choice: &Choice,
+    request: &Request,
 ) -> Result<Tested, Failure> {
     let mut all = sizes;
     let mut untested = Vec::new();
@@ -42,8 +42,8 @@ pub fn tested(
             None => untested.push(pair),
         }
     }
-    if let Some(pair) = untested.first().filter(|_| !choice.assume_no_alias) {
-        return Err(may_overlap(source, info, (&pair.first, &pair.second), untested.len() - 1, choice));
+    if let Some(pair) = untested.first().filter(|_| !request.assume_no_alias) {
+        return Err(may_overlap(source, info, (&pair.first, &pair.second), untested.len() - 1, request));
     }
     let (conditions, mut says): (Vec<String>, Vec<String>) = all.into_iter().unzip();
     says.extend(info.assumptions.iter().map(|a| {
@@ -121,7 +121,7 @@ fn may_overlap(
     info: &RegionInfo,
     (first, second): (&str, &str),
     others: usize,
-    choice: &Choice,
+    request: &Request,
 ) -> Failure {
     let diagnostic = Diagnostic::error(
         Code("X0802"),
@@ -132,8 +132,8 @@ fn may_overlap(
     .note("which elements of one of them are accessed depends on data, so this cannot be tested before the region");
     let diagnostic =
         if others > 0 { diagnostic.note(format!("and {others} other pairs")) } else { diagnostic };
-    let diagnostic = match choice.schedule.as_deref() {
-        Some("none") => diagnostic
+    let diagnostic = match request.schedule {
+        Schedule::Original => diagnostic
             .note("this also holds for `--schedule none`: generated code assumes that arrays are distinct"),
         _ => diagnostic,
     };

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dpia::certificate::{HEAD, module_name};
-use lozenge::cli::Choice;
 use lozenge::pipeline::Front;
+use lozenge::{Kind, Request, Source};
 
 use super::{LIMIT, coq, mutate, on_two_threads, programs, translations, verdicts};
 
@@ -236,13 +236,13 @@ fn names() {
     ];
     let mut modules = Vec::new();
     for name in NAMES {
-        let source = lozenge::failure::Source {
+        let source = Source {
             path: "names.loz".into(),
             text: format!("def {name} [n] (x: [n]f32): [n]f32 = mapSeq (\\a -> a + 1) x\n"),
         };
         // Words of the language are no names.
-        let Ok(front) = Front::open(&source, &Choice::default()) else { continue };
-        let certificate = front.sides(&Choice::default()).unwrap().certificate().unwrap();
+        let Ok(front) = Front::open(&source, Kind::Functional, &Request::default()) else { continue };
+        let certificate = front.sides(&Request::default()).unwrap().certificate().unwrap();
         modules.push((module_name(name), certificate.to_module(name, "")));
     }
     assert!(modules.len() > 50, "{}", modules.len());

@@ -1,14 +1,13 @@
 //! Models that are compiled, run, and compared with the evaluation of their nodes.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 
 use graph::evaluate::{Datum, evaluate};
 use graph::plan::Step;
 use graph::{Model, operators, text};
 use loops::Registers;
 use lozenge::execute::{Build, Executable, Schedule};
-use lozenge::pipeline::graph::{compile, parameter_block, prepare_read};
+use lozenge::pipeline::graph::{ModelRequest, compile, parameter_block, prepare};
 use lozenge::process::{Compiler, Optimise};
 use lozenge::value::{Closeness, difference};
 
@@ -30,8 +29,9 @@ pub fn model(inits: &[(&str, &[usize])], body: &str) -> Model {
 pub fn calls(model: &Model) -> usize {
     let mut count = 0;
     for registers in [Registers { count: 16, bytes: 32 }, Registers { count: 32, bytes: 64 }] {
-        let prepared = prepare_read(model.clone(), Path::new("test"), &BTreeMap::new()).expect("a model");
-        let compiled = compile(&prepared, registers).expect("code");
+        let request = ModelRequest { registers: Some(registers), ..ModelRequest::default() };
+        let prepared = prepare(model.clone(), &request).expect("a model");
+        let compiled = compile(&prepared, &request).expect("code");
         count = Step::calls(&compiled.plan.steps).len();
         let words = parameter_block(&compiled.plan);
         let words: Vec<i64> =

@@ -23,6 +23,7 @@ mod rounds;
 mod share;
 mod slave;
 mod sums;
+mod target;
 mod turns;
 mod vector;
 pub mod verify;
@@ -33,6 +34,7 @@ use loops::{Diagnostic, Function};
 
 pub use chip::{Chip, REGISTERS, SW26010, SW26010_PRO};
 pub use host::{HostNames, TOO_FAR};
+pub use target::{Athread, CHIP, Cores, PARALLEL, Parallel};
 use verify::{Property, Verdict};
 
 /// The files of a program.

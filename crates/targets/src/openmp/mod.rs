@@ -1,6 +1,6 @@
 //! The target `openmp`: readable C99 with OpenMP pragmas.
 //!
-//! Each function of the hub becomes a C function
+//! Each function of a loop program becomes a C function
 //! `int name(int64_t n, …, const float *restrict a, …, float *restrict out)`: size parameters first, then the parameters in
 //! order; arrays are pointers to their first element in row-major order, incoming scalars are values, outgoing scalars are
 //! pointers. The result is 0, or 1 if memory ran out (outputs are then undefined), or 2 if the sizes violate the function's
@@ -39,15 +39,44 @@ mod wide;
 
 use std::collections::BTreeSet;
 
-use loops::{Diagnostic, Elem, ParamMode, Program};
+use loops::{Diagnostic, Elem, Function, ParamMode, Program};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
+use crate::target::{Abilities, Emission, Output, Stage, Target};
 pub use region::{RegionArray, RegionNames, emit_region};
 pub use scope::Member;
 
 use helpers::Helper;
 use types::Structs;
+
+/// The target `openmp`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OpenMp;
+
+impl Target for OpenMp {
+    fn name(&self) -> &'static str {
+        "openmp"
+    }
+
+    fn description(&self) -> &'static str {
+        "C99 with OpenMP"
+    }
+
+    fn stages(&self) -> &'static [Stage] {
+        Stage::ALL
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities { models: true, libraries: true, passes: true, ..Abilities::default() }
+    }
+
+    fn emit(&self, functions: &[&Function], emission: &Emission) -> Result<Output, Diagnostic> {
+        let program = Program { functions: functions.iter().map(|f| (*f).clone()).collect() };
+        let emitted = emit(&program, &Options::default())?;
+        Ok(Output::of_text(format!("{}.c", emission.stem), emitted.source))
+    }
+}
 
 /// Choices of the caller.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,11 +140,11 @@ pub struct Emitted {
 /// A generated function as its caller sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signature {
-    /// Name in the hub.
+    /// Name in the loop program.
     pub name: loops::Name,
     /// Name in C.
     pub c_name: String,
-    /// Size parameters, hub names.
+    /// Size parameters, by their names in the loop program.
     pub sizes: Vec<loops::Name>,
     /// Parameters after them.
     pub params: Vec<SignatureParam>,
@@ -124,7 +153,7 @@ pub struct Signature {
 /// A parameter of a generated function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SignatureParam {
-    /// Name in the hub.
+    /// Name in the loop program.
     pub name: loops::Name,
     /// Element type.
     pub elem: Elem,

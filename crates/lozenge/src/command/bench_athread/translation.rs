@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde_json::{Value as Json, json};
+use targets::athread::Parallel;
 
-use super::{SIZES, choice, files, mapping, settings, size_name};
-use crate::cli::{Bench, Cores, KernelSizes, Parallel};
+use super::{SIZES, files, request, settings, size_name};
+use crate::cli::{Bench, KernelSizes};
 use crate::failure::{Failure, Source};
 use crate::files::read_source;
 use crate::kernel;
-use crate::pipeline::{Front, athread};
+use crate::pipeline::athread;
 use crate::report;
 
 /// Translations of which the shortest counts.
@@ -24,7 +25,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     let settings = settings(arguments);
     if !as_json {
         let head: Vec<String> =
-            settings.iter().map(|(n, p)| format!("{:>9}", format!("{n} {}", mapping(*p)))).collect();
+            settings.iter().map(|(n, p)| format!("{:>9}", format!("{n} {}", p.name()))).collect();
         report::print(&format!("ms                {}\n", head.concat()));
     }
     let mut told: Vec<Json> = Vec::new();
@@ -45,7 +46,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
                 sum[k] += least;
                 line.push_str(&format!("{:>9.0}", 1e3 * least));
                 told.push(json!({
-                    "kernel": name, "size": size_name(size), "threads": threads, "parallel": mapping(*parallel), "seconds": least,
+                    "kernel": name, "size": size_name(size), "threads": threads, "parallel": parallel.name(), "seconds": least,
                 }));
             }
             count += 1;
@@ -85,15 +86,9 @@ fn translate(
     (threads, parallel): (u32, Parallel),
 ) -> Result<(), Failure> {
     let hints = kernel::sizes(&source.text).iter().zip(values).map(|(n, v)| (n.to_lowercase(), *v)).collect();
-    let request = athread::Request {
-        cores: Cores { parallel, ..Cores::default() },
-        threads: Some(threads),
-        sizes: hints,
-        stages: false,
-    };
-    let choice = choice();
-    let front = Front::open(source, &choice)?;
-    let mut all = athread::map(&front, &choice, &request)?;
     let stem = file.file_stem().and_then(|s| s.to_str()).unwrap_or("kernel");
-    athread::files(&front, &choice, &request, &mut all, stem).map(|_| ())
+    let request = request(stem, hints, threads, parallel);
+    let front = files::open(source, &request)?;
+    let mut all = athread::map(&front, &request)?;
+    athread::files(&front, &request, &mut all).map(|_| ())
 }

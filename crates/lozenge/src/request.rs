@@ -1,0 +1,194 @@
+//! What is asked of the compiler: a plain value, which the command line, Python and callers of this
+//! crate fill in.
+//!
+//! Not here: how a command line is read (`cli`), and what is done (`pipeline`).
+
+use std::fmt;
+use std::sync::Arc;
+
+use loops::Registers;
+use polyhedral::locality::Caches;
+use targets::Settings;
+
+use crate::failure::{Failure, Source};
+use crate::target::Target;
+
+pub use dpia::Mode;
+
+/// The kind of a source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A functional program (`.loz`).
+    Functional,
+    /// C with marked regions (`.c`).
+    C,
+    /// Loop programs in textual form (`.loops`).
+    Loops,
+}
+
+/// The order of loops.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Schedule {
+    /// That of the compiler for C, that of the program for other sources.
+    #[default]
+    Usual,
+    /// That of the program.
+    Original,
+    /// That of the compiler, whatever the source.
+    Auto,
+    /// That of a text, in the form that [`Stage::Schedule`](targets::Stage::Schedule) has.
+    Given(Source),
+}
+
+impl Schedule {
+    /// Whether the compiler is asked for its order by name.
+    pub fn is_auto(&self) -> bool {
+        *self == Schedule::Auto
+    }
+}
+
+/// What is asked for of a source. [`Request::default`] asks for C with OpenMP, and leaves every
+/// choice to the compiler.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The definition, function or region; the only one, or all, if none is named.
+    pub definition: Option<String>,
+    /// How functional programs are translated.
+    pub mode: Mode,
+    /// The strategy that is applied first: by its name, or as a text.
+    pub strategy: Option<String>,
+    /// Whether the order of floating-point operations may change.
+    pub reassociate: bool,
+    /// Tile sizes, the outermost loop first; the last one holds for further loops. None: by caches.
+    pub tile: Vec<i64>,
+    /// Caches of a core that tile sizes are chosen for; none: those of this machine.
+    pub caches: Option<Caches>,
+    /// The vector registers of a core; none: those of this machine.
+    pub registers: Option<Registers>,
+    /// The order of loops.
+    pub schedule: Schedule,
+    /// Element types for type parameters of the definition, such as `("t", "f64")`.
+    pub types: Vec<(String, String)>,
+    /// C: options of the preprocessor (`-I...`, `-D...`).
+    pub preprocessor: Vec<String>,
+    /// C: functions that read nothing but their arguments and write nothing.
+    pub pure_functions: Vec<String>,
+    /// C: pointers of a region never overlap, where that can't be tested.
+    pub assume_no_alias: bool,
+    /// What comes out.
+    pub target: Target,
+    /// Values of options that only some targets have.
+    pub settings: Settings,
+    /// The number of threads or cores, of targets whose code is for a number of them.
+    pub threads: Option<u32>,
+    /// Sizes that tiles are chosen for, of targets that do so. The code is right for all sizes.
+    pub sizes: Vec<(String, i64)>,
+    /// What names of files begin with, of targets that make several.
+    pub stem: String,
+    /// A folder with the headers that a C file has of its own, for build scripts.
+    pub headers: Option<String>,
+    /// Where imported files are, and who runs the C preprocessor.
+    pub files: Files,
+    /// Who is told what is being done.
+    pub progress: Progress,
+}
+
+impl Request {
+    /// What names of files begin with.
+    pub(crate) fn stem(&self) -> String {
+        if self.stem.is_empty() { "program".to_owned() } else { targets::stem(&self.stem) }
+    }
+
+    /// The same for one definition.
+    pub fn of(&self, definition: &str) -> Request {
+        Request { definition: Some(definition.to_owned()), ..self.clone() }
+    }
+}
+
+/// A step of a compilation, for people who wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event<'a> {
+    /// What is done from now on.
+    Step(&'a str),
+    /// From now on things are counted: what, and how many there are.
+    Count(&'a str, u64),
+    /// The thing that is worked on.
+    Item(&'a str),
+    /// One more of them is done.
+    Counted,
+    /// So many are done, of so many. This comes too often to be a step.
+    Done(u64, u64),
+    /// Counting has ended.
+    End,
+}
+
+/// Who is told what is being done: nobody, unless a function is given.
+#[derive(Clone, Default)]
+pub struct Progress(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+
+impl Progress {
+    /// The function is called at each step.
+    pub fn new(told: impl Fn(Event) + Send + Sync + 'static) -> Progress {
+        Progress(Some(Arc::new(told)))
+    }
+
+    pub(crate) fn tell(&self, event: Event) {
+        if let Some(told) = &self.0 {
+            told(event);
+        }
+    }
+
+    pub(crate) fn step(&self, step: impl AsRef<str>) {
+        self.tell(Event::Step(step.as_ref()));
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Progress(told)" } else { "Progress(silent)" })
+    }
+}
+
+/// What a source refers to outside of its text.
+pub trait Access: Send + Sync {
+    /// The file that a functional program imports: `path` as it is written in the file `from`.
+    ///
+    /// # Errors
+    /// Why there is none, in a few words.
+    fn import(&self, from: &str, path: &str) -> Result<Source, String>;
+
+    /// A C file after the preprocessor, with line markers.
+    ///
+    /// # Errors
+    /// What the preprocessor refuses.
+    fn preprocess(&self, source: &Source, options: &[String]) -> Result<String, Failure>;
+}
+
+/// The files that a source can refer to. By default a source is a text of its own: it can import
+/// nothing, and in C it can include the headers of the system, and those of folders that the
+/// request names.
+#[derive(Clone)]
+pub struct Files(Arc<dyn Access>);
+
+impl Files {
+    /// Files as this value finds them.
+    pub fn new(access: impl Access + 'static) -> Files {
+        Files(Arc::new(access))
+    }
+
+    pub(crate) fn access(&self) -> &dyn Access {
+        &*self.0
+    }
+}
+
+impl Default for Files {
+    fn default() -> Files {
+        Files::new(crate::files::Nowhere)
+    }
+}
+
+impl fmt::Debug for Files {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Files")
+    }
+}
