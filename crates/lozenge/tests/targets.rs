@@ -17,10 +17,7 @@ fn sources() -> [(Source, Kind); 3] {
     [
         (Source::new("sums.c", SUMS), Kind::C),
         (
-            Source::new(
-                "double.loz",
-                "def double [n] (x: [n]f64): [n]f64 = mapPar (\\a -> a + a) x\n",
-            ),
+            Source::new("double.loz", "def double [n] (x: [n]f64): [n]f64 = mapPar (\\a -> a + a) x\n"),
             Kind::Functional,
         ),
         (

@@ -13,7 +13,7 @@ mod numbers;
 
 use std::collections::HashMap;
 
-use loops::{Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
+use loops::{CompareOp, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
 
 use crate::machine::{LINE, Machine};
 use arithmetic::{Straight, innermost};
@@ -22,6 +22,9 @@ use numbers::Values;
 
 /// What sizes are taken as.
 pub const EXTENT: f64 = 2000.0;
+
+/// What sizes are taken as that are assumed to be at most others: those of windows.
+pub const WINDOW: f64 = 5.0;
 
 /// Iterations of a loop that data bounds.
 const BY_DATA: f64 = 16.0;
@@ -82,7 +85,9 @@ impl Cost {
 /// The predicted cost of a function. Work in proportion to its length times the depth of its loops.
 pub fn cost(function: &Function, machine: &Machine) -> Cost {
     let mut values = Values::default();
-    function.sizes.iter().for_each(|size| values.set(size, EXTENT));
+    for size in &function.sizes {
+        values.set(size, if is_window(function, size) { WINDOW } else { EXTENT });
+    }
     let mut walk =
         Walk { machine, values, arrays: HashMap::new(), threads: machine.threads, probability: 1.0 };
     for param in &function.params {
@@ -93,6 +98,19 @@ pub fn cost(function: &Function, machine: &Machine) -> Cost {
     let mut all = Cost::default();
     work.into_iter().for_each(|one| all.add(&one.finished(machine)));
     all
+}
+
+/// Whether a size is assumed to be at most another one, and something.
+fn is_window(function: &Function, size: &Name) -> bool {
+    let below = |small: &Expr, large: &Expr| {
+        *small == Expr::Var(size.clone())
+            && large.vars().iter().any(|name| name != size && function.sizes.contains(name))
+    };
+    function.assumptions.iter().any(|assumption| match assumption {
+        Expr::Compare(CompareOp::Le | CompareOp::Lt, a, b) => below(a, b),
+        Expr::Compare(CompareOp::Ge | CompareOp::Gt, a, b) => below(b, a),
+        _ => false,
+    })
 }
 
 /// What a stretch of the program takes, before moving and computing are put together.

@@ -40,7 +40,9 @@ pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
     let front = files::open(&source, &request)?;
     let functional = what.extension().is_some_and(|extension| extension == "loz");
     if functional {
-        report::give(&front.emit(Stage::Derivation, &request)?.text, None, as_json);
+        let mut text = front.emit(Stage::Derivation, &request)?.text;
+        text.push_str(&pipeline::candidates(&front, &request)?);
+        report::give(&text, None, as_json);
     } else {
         report::give(&pipeline::done(&front, &request)?, None, as_json);
     }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use ::optimize::Machine;
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
 use loops::{Diagnostic, Function};
 use passes::{Applied, Pass};
 use polyhedral::check::Checked;
+use polyhedral::locality::Caches;
 use polyhedral::optimize::{Code, Report, Tiling, read_passes};
 use polyhedral::representation::Representation;
 use polyhedral::transform::contraction::Shape;
@@ -181,7 +183,18 @@ fn options(request: &Request) -> Result<polyhedral::Options, Failure> {
     };
     let registers = request.registers.map_or_else(crate::machine::registers, Ok)?;
     let contraction = default.contraction.map(|shape| shape.for_registers(registers).for_caches(caches));
-    Ok(polyhedral::Options { tiling, contraction, reassociate: request.reassociate, ..default })
+    let machine = machine(request)?;
+    Ok(polyhedral::Options { tiling, contraction, machine, reassociate: request.reassociate, ..default })
+}
+
+/// Threads that costs are predicted for, so that what is chosen does not depend on the machine at hand.
+const THREADS: u32 = 2;
+
+/// What costs are predicted for.
+pub fn machine(request: &Request) -> Result<Machine, Failure> {
+    let Caches { l1, l2 } = crate::machine::caches(request.caches)?;
+    let registers = request.registers.map_or_else(crate::machine::registers, Ok)?;
+    Ok(Machine::new(THREADS, registers, l1, l2))
 }
 
 /// A lowered function after the polyhedral side, where that is asked for.
@@ -254,7 +267,8 @@ pub fn done(front: &Front, request: &Request) -> Result<String, Failure> {
     for name in front.wanted(request)? {
         let function = front.original(&name, request)?;
         let optimised = optimised(&front.source, &function, request)?;
-        let Report { statements, dependences, bands, notes, checked, left, .. } = optimised.report;
+        let Report { statements, dependences, bands, notes, checked, left, candidates, .. } =
+            optimised.report;
         let region = match &front.parsed {
             Parsed::C(file) => file.regions.iter().find(|r| r.function.name.as_str() == name),
             _ => None,
@@ -265,7 +279,7 @@ pub fn done(front: &Front, request: &Request) -> Result<String, Failure> {
             format!(", lines {first} to {last}")
         });
         let _ = writeln!(text, "{name}{place}: {statements} statements, {dependences} dependences");
-        for (what, lines) in [("done", &bands), ("note", &notes)] {
+        for (what, lines) in [("done", &bands), ("note", &notes), ("candidate", &candidates)] {
             for line in lines {
                 let _ = writeln!(text, "  {what}: {line}");
             }

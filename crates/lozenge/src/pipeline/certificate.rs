@@ -82,6 +82,7 @@ impl Front {
             notes: Vec::new(),
             warnings: Vec::new(),
             applied: Vec::new(),
+            candidates: Vec::new(),
         };
         let printed = self.passed(lowered, request)?;
         for one in &printed.applied {

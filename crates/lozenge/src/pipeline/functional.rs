@@ -150,6 +150,7 @@ pub fn lower(source: &Source, checked: &Checked, name: &str, request: &Request) 
         notes: Vec::new(),
         warnings: Vec::new(),
         applied: Vec::new(),
+        candidates: Vec::new(),
     })
 }
 

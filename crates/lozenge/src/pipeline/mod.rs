@@ -7,6 +7,7 @@
 
 pub mod athread;
 mod c;
+mod candidates;
 mod certificate;
 mod functional;
 pub mod graph;
@@ -20,6 +21,7 @@ use passes::Applied;
 use polyhedral::Optimized;
 
 pub use c::{done, region_text, schedule_header};
+pub use candidates::candidates;
 pub use certificate::Sides;
 pub use functional::AUTOMATIC;
 use targets::{Emitted, Stage, Style};
@@ -68,6 +70,8 @@ pub struct Lowered {
     pub warnings: Vec<String>,
     /// The passes that changed the function, with the function after each.
     pub applied: Vec<Applied>,
+    /// The candidates, the chosen one first, with what is predicted for each; empty without a choice.
+    pub candidates: Vec<String>,
 }
 
 /// The text of a stage.
@@ -96,6 +100,15 @@ pub struct Promise {
     pub assumed: Vec<String>,
     /// What is tested before it.
     pub tested: Vec<String>,
+}
+
+/// What the candidates for a functional program are called.
+const DEFAULT_PASSES: &str = "the default passes";
+const AFFINE: &str = "the affine scheduler";
+
+fn with_default_passes(mut lowered: Lowered) -> Lowered {
+    lowered.function = passes::DEFAULT.run(lowered.function, &mut lowered.applied);
+    lowered
 }
 
 impl Front {
@@ -198,29 +211,28 @@ impl Front {
     /// What the front end gives, after the passes and the schedule that are asked for.
     fn passed(&self, mut lowered: Lowered, request: &Request) -> Result<Lowered, Failure> {
         let functional = matches!(self.parsed, Parsed::Functional(_)) && request.mode == Mode::Default;
-        if functional {
-            lowered.function = passes::TRANSLATED.run(lowered.function, &mut lowered.applied);
+        if !functional {
+            return c::scheduled(&self.source, lowered, request, matches!(self.parsed, Parsed::C(_)));
         }
-        let mut lowered = c::scheduled(&self.source, lowered, request, matches!(self.parsed, Parsed::C(_)))?;
-        if functional && request.schedule == Schedule::Usual {
-            if lowered.undecided
-                && let Some(tiled) = self.contracted(&lowered, request)
-            {
-                return Ok(tiled);
+        lowered.function = passes::TRANSLATED.run(lowered.function, &mut lowered.applied);
+        match &request.schedule {
+            Schedule::Usual if lowered.undecided => {
+                let usual = with_default_passes(lowered.clone());
+                let auto = Request { schedule: Schedule::Auto, ..request.clone() };
+                let affine = c::scheduled(&self.source, lowered, &auto, false).ok();
+                let affine = affine.map(|affine| (AFFINE, affine));
+                candidates::chosen([Some((DEFAULT_PASSES, usual)), affine], request)
             }
             // Where nothing is said of a schedule, nobody else looks at borders and memory.
-            lowered.function = passes::DEFAULT.run(lowered.function, &mut lowered.applied);
+            Schedule::Usual => Ok(with_default_passes(lowered)),
+            // Nothing that is asked for by name is slower than what comes without.
+            Schedule::Auto => {
+                let usual = with_default_passes(lowered.clone());
+                let affine = c::scheduled(&self.source, lowered, request, false)?;
+                candidates::chosen([Some((AFFINE, affine)), Some((DEFAULT_PASSES, usual))], request)
+            }
+            Schedule::Original | Schedule::Given(_) => c::scheduled(&self.source, lowered, request, false),
         }
-        Ok(lowered)
-    }
-
-    /// The loops by the affine scheduler, if these have a contraction in register tiles: of the two
-    /// candidates for a program that leaves its loops open this is the faster one then.
-    fn contracted(&self, lowered: &Lowered, request: &Request) -> Option<Lowered> {
-        let request = Request { schedule: Schedule::Auto, ..request.clone() };
-        let scheduled = c::scheduled(&self.source, lowered.clone(), &request, false).ok()?;
-        let tiles = |one: &Applied| one.pass == polyhedral::optimize::REGISTER_TILING.name;
-        scheduled.applied.iter().any(tiles).then_some(scheduled)
     }
 
     /// What the polyhedral side refuses in a definition without naming a place gets the line where that begins.
@@ -271,6 +283,7 @@ fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> R
         notes: Vec::new(),
         warnings: Vec::new(),
         applied: Vec::new(),
+        candidates: Vec::new(),
     })
 }
 
@@ -488,9 +501,10 @@ impl Front {
         }
         let name = &lowered.function.name;
         let tiled = lowered.applied.iter().any(|one| one.pass == polyhedral::optimize::REGISTER_TILING.name);
-        let how = match tiled {
-            true => "the strategy `auto` and the affine scheduler chose, with register tiles",
-            false => "the strategy `auto` chose",
+        let how = match (lowered.original.is_some(), tiled) {
+            (true, true) => "the strategy `auto` and the affine scheduler chose, with register tiles",
+            (true, false) => "the strategy `auto` and the affine scheduler chose",
+            (false, _) => "the strategy `auto` chose",
         };
         let message = format!("`{name}` does not say how its loops run: {how}");
         let code = loops::Code("D0107");

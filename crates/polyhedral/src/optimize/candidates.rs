@@ -8,7 +8,7 @@ use loops::Function;
 use passes::Pass;
 
 use super::{
-    Analysed, Bounds, Optimized, Options, Tiling, analyse, as_text, declares_inside, finish, in_parts,
+    Analysed, Bounds, Loops, Optimized, Options, Tiling, analyse, as_text, declares_inside, finish, in_parts,
     optimize_as_it_is,
 };
 use crate::fault::{self, Result};
@@ -28,24 +28,32 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
         let cost = cost(&value.function, &options.machine);
         Candidate { name, value, cost }
     };
-    let candidates: Vec<_> = [(affine.name(), affine)].into_iter().chain(texts).map(candidate).collect();
+    let candidates: Vec<_> =
+        [(affine.name(function), affine)].into_iter().chain(texts).map(candidate).collect();
     let listed = candidates.len() > 1;
     let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
     let mut result = choice.chosen.value;
     result.report.candidates = choice.lines;
-    if !listed {
+    if !listed && result.function.body != function.body {
         let text = cost(function, &options.machine);
         result.report.candidates.push(text.beside(AS_IT_IS, &choice.chosen.cost));
     }
     Ok(result)
 }
 
+/// What the order of the text is called, with what is free in it in parallel and in lanes.
+const ORDER_OF_TEXT: &str = "the order of the text with parallel loops and lanes";
+
 /// What the text without any change is called.
 const AS_IT_IS: &str = "the text as it is";
 
 impl Optimized {
     /// What a result of the scheduler is called among candidates.
-    fn name(&self) -> String {
+    fn name(&self, text: &Function) -> String {
+        if self.function.body == text.body {
+            return AS_IT_IS.to_owned();
+        }
+        let written = self.schedule.code.is_some_and(|code| code.loops != Loops::Scanned);
         let before: Vec<&str> = self.schedule.before.iter().map(|pass| pass.name()).collect();
         let tiles = match (self.report.contracted, self.report.tiled) {
             (true, _) => " with register tiles",
@@ -53,7 +61,8 @@ impl Optimized {
             (false, false) => "",
         };
         let after = if before.is_empty() { String::new() } else { format!(" after {}", before.join(", ")) };
-        format!("affine schedule{tiles}{after}")
+        let what = if written { ORDER_OF_TEXT } else { "affine schedule" };
+        format!("{what}{tiles}{after}")
     }
 }
 
@@ -62,7 +71,7 @@ fn in_order_of_text(function: &Function, options: &Options, bounds: Bounds) -> V
     let Ok(Analysed { model, dependences, report, .. }) = analyse(function, options, bounds) else {
         return Vec::new();
     };
-    let marked = ("the order of the text with parallel loops and lanes", options.clone());
+    let marked = (ORDER_OF_TEXT, options.clone());
     let plain = (AS_IT_IS, Options { parallel: false, vector: false, jam: 1, ..options.clone() });
     let one = |(name, options): (&str, Options)| {
         let mut report = report.clone();
