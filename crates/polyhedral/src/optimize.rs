@@ -135,6 +135,8 @@ pub struct Report {
     pub checked: Option<Checked>,
     /// Why the function was left as it is, if it was.
     pub left: Option<String>,
+    /// Whether the text as it is was chosen.
+    pub as_written: bool,
     /// The candidates, the chosen one first, with what is predicted for each.
     pub candidates: Vec<String>,
 }
@@ -265,15 +267,18 @@ fn scheduled(
 fn in_parts(function: &Function, options: &Options, limit: Diagnostic) -> Result<Optimized> {
     let whole = as_it_is(function, limit)?;
     let Some(parts) = parts::one_by_one(function, options) else { return Ok(whole) };
+    let why = whole.report.left.as_deref().unwrap_or("a limit was reached");
+    let note = format!("nest by nest, since the whole is too large: {why}");
+    Ok(of_parts(function, whole, parts, note))
+}
+
+fn of_parts(function: &Function, whole: Optimized, parts: parts::Parts, note: String) -> Optimized {
     let mut report = Report { statements: whole.report.statements, ..parts.report };
-    report.notes.push(format!(
-        "nest by nest, since the whole is too large: {}",
-        whole.report.left.as_deref().unwrap_or("a limit was reached")
-    ));
+    report.notes.push(note);
     let function = Function { body: parts.body, ..function.clone() };
     let instances = whole.instances.into_iter().chain(parts.instances).collect();
     let applied = vec![Applied { pass: schedule::NEST_BY_NEST.name, function: function.clone() }];
-    Ok(Optimized { function, instances, unpacked: None, schedule: whole.schedule, applied, report })
+    Optimized { function, instances, unpacked: None, schedule: whole.schedule, applied, report }
 }
 
 /// The function as it is, because it is too large for anything else; the limit itself if not even that can be said as a schedule.

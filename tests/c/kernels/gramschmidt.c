@@ -6,11 +6,11 @@
 #define DATA_TYPE double
 #endif
 #ifdef LARGE
-#define M_DEFAULT 1000
-#define N_DEFAULT 1200
+#define M_DEFAULT 1200
+#define N_DEFAULT 1000
 #else
-#define M_DEFAULT 20
-#define N_DEFAULT 30
+#define M_DEFAULT 30
+#define N_DEFAULT 20
 #endif
 #ifndef M
 #define M M_DEFAULT

@@ -342,6 +342,10 @@ pub fn rewrite(
             warnings.push(warning.help("split it into smaller regions"));
             continue;
         }
+        if optimised.report.as_written {
+            warnings.push(kept(source, &region.info));
+            continue;
+        }
         let Some(sizes) = versions::sizes_that_fit(&region.info, &optimised.function) else {
             warnings.push(versions::beyond(source, &region.info));
             continue;
@@ -361,6 +365,15 @@ pub fn rewrite(
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
     Ok(Emission { text, warnings, notes: Vec::new(), macros, promises, reassociated })
+}
+
+/// That a region keeps its text: C compilers know best how to compile what people write.
+fn kept(source: &Source, info: &RegionInfo) -> Diagnostic {
+    let message = "the region keeps its text: no other order is predicted to be faster";
+    let place = first_line(source, info);
+    let mut note = Diagnostic::error(loops::Code("C0505"), message, place, "this region");
+    note.severity = loops::Severity::Note;
+    note.help("`lozenge explain` lists what was considered")
 }
 
 /// The C that a function becomes in the place of a region.

@@ -8,8 +8,8 @@ use loops::Function;
 use passes::Pass;
 
 use super::{
-    Analysed, Bounds, Loops, Optimized, Options, Tiling, analyse, as_text, declares_inside, finish, in_parts,
-    optimize_as_it_is,
+    Analysed, Bounds, Loops, Optimized, Options, Tiling, analyse, as_it_is, as_text, declares_inside, finish,
+    in_parts, of_parts, optimize_as_it_is, parts,
 };
 use crate::fault::{self, Result};
 use crate::locality;
@@ -23,18 +23,24 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     // Who gives tile sizes, or asks for less, gets that.
     let free = options.parallel && options.vector && matches!(options.tiling, Tiling::Caches(_));
     let behind = cycles(function) * MARGIN < cycles(&affine.function);
-    let texts = if free && behind { in_order_of_text(function, options, bounds) } else { Vec::new() };
+    let mut others = Vec::new();
+    if free && cycles(function) < WEAK * cycles(&affine.function) {
+        others.extend(nest_by_nest(function, options));
+    }
+    if free && behind {
+        others.extend(in_order_of_text(function, options, bounds));
+    }
     let candidate = |(name, value): (String, Optimized)| {
         let cost = cost(&value.function, &options.machine);
         Candidate { name, value, cost }
     };
     let candidates: Vec<_> =
-        [(affine.name(function), affine)].into_iter().chain(texts).map(candidate).collect();
-    let listed = candidates.len() > 1;
+        [(affine.name(function), affine)].into_iter().chain(others).map(candidate).collect();
     let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
     let mut result = choice.chosen.value;
     result.report.candidates = choice.lines;
-    if !listed && result.function.body != function.body {
+    result.report.as_written = free && choice.chosen.name == AS_IT_IS;
+    if !behind && result.function.body != function.body {
         let text = cost(function, &options.machine);
         result.report.candidates.push(text.beside(AS_IT_IS, &choice.chosen.cost));
     }
@@ -66,6 +72,20 @@ impl Optimized {
     }
 }
 
+/// A schedule that is predicted to be less than so many times as fast as the text is worth another try.
+const WEAK: f64 = 1.5;
+
+/// The function with outer loops in the order of the text, and each nest in them on its own; nothing where no loop holds several.
+fn nest_by_nest(function: &Function, options: &Options) -> Option<(String, Optimized)> {
+    if !parts::has_several(&function.body) {
+        return None;
+    }
+    let whole = as_it_is(function, fault::limit("operations")).ok()?;
+    let parts = parts::one_by_one(function, options)?;
+    let note = "outer loops that hold several nests are in the order of the text".to_owned();
+    Some(("nest by nest".to_owned(), of_parts(function, whole, parts, note)))
+}
+
 /// The function in the order of its text: with what is free in it in parallel and in lanes, and as it is.
 fn in_order_of_text(function: &Function, options: &Options, bounds: Bounds) -> Vec<(String, Optimized)> {
     let Ok(Analysed { model, dependences, report, .. }) = analyse(function, options, bounds) else {
@@ -78,7 +98,7 @@ fn in_order_of_text(function: &Function, options: &Options, bounds: Bounds) -> V
         let made = as_text((&model, &dependences), function, &options, bounds.choice, &mut report);
         made.ok().map(|(made, tree)| (name.to_owned(), finish(made, tree, report)))
     };
-    [marked, plain].into_iter().filter_map(one).collect()
+    [plain, marked].into_iter().filter_map(one).collect()
 }
 
 /// The affine schedule of a function, after the passes that let it have better tiles.

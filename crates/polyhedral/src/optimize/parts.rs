@@ -40,6 +40,15 @@ pub(super) fn one_by_one(function: &Function, options: &Options) -> Option<Parts
     (nests > 1 && any_parallel(&body)).then_some(Parts { body, instances, report })
 }
 
+/// Whether loops of a function hold several nests each, which could be looked at one by one.
+pub(super) fn has_several(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Loop(l) => several(&l.body),
+        Stmt::Block { mark: None, body } => has_several(body),
+        _ => false,
+    })
+}
+
 struct Walk<'a> {
     function: &'a Function,
     options: &'a Options,
