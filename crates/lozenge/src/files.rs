@@ -112,7 +112,8 @@ pub fn request() -> Request {
     Request { files: Files::new(OnDisk), ..Request::default() }
 }
 
-/// What a source in a file refers to: other files, by their places.
+/// What a source in a file refers to: other files, by their places. The name of the source has to be
+/// the path of its file.
 #[derive(Clone, Copy, Debug)]
 pub struct OnDisk;
 

@@ -2,8 +2,9 @@
 //!
 //! A [`Request`] says what is wanted of a [`Source`]; [`compile`] gives the files of a [`Target`]
 //! with warnings, or a [`Failure`] with diagnostics. Nothing is printed, and no file is read unless
-//! the request brings along who does so ([`Files`]). C needs the system's C compiler, as its
-//! preprocessor. The command `lozenge` is built on the same calls.
+//! the request brings along who does so: `Files::new(OnDisk)` finds what a source in a file imports
+//! and includes. C needs the system's C compiler, as its preprocessor. The command `lozenge` is built
+//! on the same calls.
 //!
 //! # C
 //!
@@ -126,6 +127,7 @@ mod target;
 
 pub use api::{OptimizedModel, compile, compile_model, compile_to, optimize_model};
 pub use failure::{Failure, FailureKind, Source};
+pub use files::OnDisk;
 pub use loops::{Code, Diagnostic, Label, Registers, Severity, Span};
 pub use pipeline::graph::{CompiledModel, ModelRequest};
 pub use polyhedral::locality::Caches;

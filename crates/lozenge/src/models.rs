@@ -145,12 +145,12 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
     let refuse = |d| pipeline::at(&name(model), d);
     let read = |path: &Path| read_bytes(path, u64::MAX - 1);
     let bytes = read_bytes(model, graph::onnx::MAX_BYTES as u64)?;
-    let mut flat = graph::onnx::read(&bytes.into()).map_err(|d| refuse(d))?;
-    graph::functions::inline(&mut flat).map_err(|d| refuse(d))?;
+    let mut flat = graph::onnx::read(&bytes.into()).map_err(refuse)?;
+    graph::functions::inline(&mut flat).map_err(refuse)?;
     let mut files = Beside::of(model)?;
     for location in graph::onnx::external::locations(&flat.graph) {
         let target = to.join(&location);
-        let data = files.whole(&location).map_err(|d| refuse(d))?;
+        let data = files.whole(&location).map_err(refuse)?;
         if target.exists() {
             if read(&target)? != data {
                 let message = format!(

@@ -335,7 +335,6 @@ impl Compiler {
     }
 
     fn preprocess_input(&self, input: &Input, file: &Path, flags: &[String]) -> Result<String, Failure> {
-        progress::say(format!("preprocessing {}", encoding::name(file)));
         let mut command = Command::new(&self.command);
         command.args(["-E", "-dD", "-std=gnu11"]).args(flags).args(&input.arguments);
         let finished =

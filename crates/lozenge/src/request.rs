@@ -122,9 +122,12 @@ pub enum Event<'a> {
     End,
 }
 
+/// A function that is told of steps.
+type Observer = dyn Fn(Event) + Send + Sync;
+
 /// Who is told what is being done: nobody, unless a function is given.
 #[derive(Clone, Default)]
-pub struct Progress(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+pub struct Progress(Option<Arc<Observer>>);
 
 impl Progress {
     /// The function is called at each step.

@@ -111,18 +111,19 @@ fn section(target: Target) -> String {
         ("code for a number of threads (`compile --threads`)", abilities.threads),
         ("tiles for given sizes (`compile --size`)", abilities.sizes),
         ("its own mapping of loops", abilities.mapping),
+        ("several files, in a folder", abilities.folder),
     ];
     let rows: String = rows.iter().map(|(what, has)| format!("| {what} | {} |\n", yes(*has))).collect();
     let mut text = format!(
-        "\n## {}\n\n{}. Stages of `--emit`: {}.\n\n| it has | |\n| --- | --- |\n{rows}",
+        "\n## {}\n\n{}. Stages of `--emit`:\n{}.\n\n| it has | |\n| --- | --- |\n{rows}",
         target.name(),
         target.description(),
-        stages.join(",\n")
+        stages.join(", ")
     );
     for setting in target.settings() {
         text.push_str(&format!("\n`--{}`: {}.\n\n", setting.name, setting.help));
         for (value, help) in setting.values {
-            let usual = if *value == setting.default { " (if none is given)" } else { "" };
+            let usual = if *value == setting.default { " (default)" } else { "" };
             text.push_str(&format!("- `{value}`{usual}: {help}.\n"));
         }
     }

@@ -1,10 +1,11 @@
-//! Options that only some targets have: taken from the registry.
+//! Values of options that are taken from the registry of targets, and options that only some have.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use targets::Settings;
+use targets::athread::{PARALLEL, Parallel};
+use targets::{Settings, Stage};
 
-use crate::target;
+use crate::target::{self, Target};
 
 /// The values of options that only some targets have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,4 +47,36 @@ impl FromArgMatches for TargetSettings {
         }
         Ok(())
     }
+}
+
+/// A parser of words that are values of a type, each with what it is.
+fn words<T: Clone + Send + Sync + 'static>(
+    values: impl Iterator<Item = (&'static str, &'static str)>,
+    named: impl Fn(&str) -> Option<T> + Clone + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = T> {
+    let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).try_map(move |name| named(&name).ok_or("this is none of the values"))
+}
+
+/// The values of `--emit`.
+pub(super) fn stages() -> impl TypedValueParser<Value = Stage> {
+    words(Stage::ALL.iter().map(|stage| (stage.name(), stage.description())), Stage::named)
+}
+
+/// The values of `--target`.
+pub(super) fn all_targets() -> impl TypedValueParser<Value = Target> {
+    words(Target::all().iter().map(|target| (target.name(), target.description())), Target::named)
+}
+
+/// The values of `--parallel` where it may be given several times.
+pub(super) fn parallel() -> impl TypedValueParser<Value = Parallel> {
+    words(PARALLEL.values.iter().copied(), Parallel::named)
+}
+
+/// What is done for each target, in the help of `--target`.
+pub(super) fn by_target(what: impl Fn(Target) -> &'static str) -> String {
+    let all: Vec<&str> = Target::all().iter().map(|target| what(*target)).collect();
+    let between = if all.iter().any(|text| text.contains(',')) { "; " } else { ", " };
+    let Some((last, before)) = all.split_last() else { return "Target".to_owned() };
+    format!("Target: {}{between}or {last}", before.join(between))
 }

@@ -163,8 +163,8 @@ fn measure(
     let repetitions = if arguments.quick { "-DREPS=1" } else { "-DREPS=3" };
     let defines = vec!["-DLARGE".to_owned()];
     let reassociate = arguments.reassociate;
-    let includes = vec![crate::process::include(folder).to_string_lossy().into_owned()];
-    let preprocessor = includes.iter().chain(&defines).cloned().collect();
+    let include = crate::process::include(folder).to_string_lossy().into_owned();
+    let preprocessor = std::iter::once(include).chain(defines.iter().cloned()).collect();
     let request = Request { assume_no_alias: true, preprocessor, reassociate, ..super::request() };
     let began = Instant::now();
     let front = files::open(&source, &request)?;

@@ -22,9 +22,12 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
     passed_over::by_target_of_code(arguments)?;
     let source = read_source(&arguments.file)?;
-    arguments.output.as_deref().map_or(Ok(()), spares_sources)?;
     let stage = arguments.emit.unwrap_or(Stage::C);
-    if stage != Stage::Schedule && !arguments.target.abilities().mapping {
+    let abilities = arguments.target.abilities();
+    if !abilities.folder {
+        arguments.output.as_deref().map_or(Ok(()), spares_sources)?;
+    }
+    if stage != Stage::Schedule && !abilities.mapping {
         passed_over::without_schedule(&arguments.file, &arguments.choice)?;
     }
     let request = arguments.request()?;

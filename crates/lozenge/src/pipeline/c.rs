@@ -34,6 +34,7 @@ pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
 }
 
 fn preprocessed(source: &Source, request: &Request) -> Result<String, Failure> {
+    request.progress.step(format!("preprocessing {}", source.path));
     request.files.access().preprocess(source, &request.preprocessor)
 }
 

@@ -287,60 +287,6 @@ fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> R
     })
 }
 
-/// The text of a stage, of the chosen definition or of all.
-fn emit(front: &Front, stage: Stage, request: &Request) -> Result<Emission, Failure> {
-    let source = &front.source;
-    let text = match (stage, &front.parsed) {
-        (Stage::C, Parsed::C(file)) => return c::rewrite(source, file, &front.wanted(request)?, request),
-        (Stage::Header, Parsed::C(_)) => {
-            return Err(no_stage("C", "a header", "its regions are rewritten in their place"));
-        }
-        (Stage::Main, Parsed::C(_)) => {
-            return Err(no_stage("C", "a main of ours", "its regions are rewritten in their place"));
-        }
-        (Stage::Main, _) if request.mode == Mode::Paper => {
-            return Err(no_stage("paper mode", "a main", "its functions have another interface"));
-        }
-        (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Functional(checked)) => {
-            functional::emit(source, checked, stage, &front.wanted(request)?, request)?
-        }
-        (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::C(_)) => {
-            return Err(no_stage("C", "a functional form", "it is translated directly to a loop program"));
-        }
-        (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Loops(_)) => {
-            return Err(no_stage(
-                "a loop program",
-                "a functional form",
-                "the stages after it are loops, c, header and main",
-            ));
-        }
-        (Stage::Schedule, _) => c::trees(front, request)?,
-        (Stage::Loops | Stage::C | Stage::Main | Stage::Header, _) => {
-            let all = front.all(request)?;
-            let warnings = all.iter().filter_map(|lowered| front.open_loops(lowered)).collect();
-            let notes = all.iter().flat_map(Lowered::told).collect();
-            let program = Program { functions: all.into_iter().map(|l| l.function).collect() };
-            let text = match stage {
-                Stage::Loops => program.to_string(),
-                Stage::Main => targets::quick::quick_main(&program).map_err(Failure::from)?,
-                Stage::Header => to_text(&program, request, None, false)?.header,
-                _ => to_text(&program, request, None, false)?.source,
-            };
-            let (macros, promises) = Default::default();
-            return Ok(Emission {
-                text,
-                warnings,
-                notes,
-                macros,
-                promises,
-                reassociated: request.reassociate,
-            });
-        }
-    };
-    let (warnings, notes, macros, promises) = Default::default();
-    Ok(Emission { text, warnings, notes, macros, promises, reassociated: request.reassociate })
-}
-
 /// What the passes made of one definition.
 #[derive(Clone, Debug)]
 pub struct History {
@@ -363,7 +309,61 @@ impl Front {
     /// # Errors
     /// What the stages refuse; `X0007` if the source does not go through the stage.
     pub fn emit(&self, stage: Stage, request: &Request) -> Result<Emission, Failure> {
-        emit(self, stage, request)
+        let source = &self.source;
+        let text = match (stage, &self.parsed) {
+            (Stage::C, Parsed::C(file)) => return c::rewrite(source, file, &self.wanted(request)?, request),
+            (Stage::Header, Parsed::C(_)) => {
+                return Err(no_stage("C", "a header", "its regions are rewritten in their place"));
+            }
+            (Stage::Main, Parsed::C(_)) => {
+                return Err(no_stage("C", "a main of ours", "its regions are rewritten in their place"));
+            }
+            (Stage::Main, _) if request.mode == Mode::Paper => {
+                return Err(no_stage("paper mode", "a main", "its functions have another interface"));
+            }
+            (
+                Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia,
+                Parsed::Functional(checked),
+            ) => functional::emit(source, checked, stage, &self.wanted(request)?, request)?,
+            (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::C(_)) => {
+                return Err(no_stage(
+                    "C",
+                    "a functional form",
+                    "it is translated directly to a loop program",
+                ));
+            }
+            (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Loops(_)) => {
+                return Err(no_stage(
+                    "a loop program",
+                    "a functional form",
+                    "the stages after it are loops, c, header and main",
+                ));
+            }
+            (Stage::Schedule, _) => c::trees(self, request)?,
+            (Stage::Loops | Stage::C | Stage::Main | Stage::Header, _) => {
+                let all = self.all(request)?;
+                let warnings = all.iter().filter_map(|lowered| self.open_loops(lowered)).collect();
+                let notes = all.iter().flat_map(Lowered::told).collect();
+                let program = Program { functions: all.into_iter().map(|l| l.function).collect() };
+                let text = match stage {
+                    Stage::Loops => program.to_string(),
+                    Stage::Main => targets::quick::quick_main(&program).map_err(Failure::from)?,
+                    Stage::Header => to_text(&program, request, None, false)?.header,
+                    _ => to_text(&program, request, None, false)?.source,
+                };
+                let (macros, promises) = Default::default();
+                return Ok(Emission {
+                    text,
+                    warnings,
+                    notes,
+                    macros,
+                    promises,
+                    reassociated: request.reassociate,
+                });
+            }
+        };
+        let (warnings, notes, macros, promises) = Default::default();
+        Ok(Emission { text, warnings, notes, macros, promises, reassociated: request.reassociate })
     }
 
     /// What the passes make of the chosen definition, or of each.
