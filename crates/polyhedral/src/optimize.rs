@@ -135,7 +135,7 @@ pub struct Report {
     pub checked: Option<Checked>,
     /// Why the function was left as it is, if it was.
     pub left: Option<String>,
-    /// Whether the text as it is was chosen.
+    /// Whether the loops are those of the text.
     pub as_written: bool,
     /// The candidates, the chosen one first, with what is predicted for each.
     pub candidates: Vec<String>,
@@ -183,6 +183,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
         None => candidates::best(function_or_relaxed, options, bounds)?,
     };
     result.applied.splice(..0, applied);
+    result.report.as_written = result.function.body == function.body;
     if !options.reassociate && !any_parallel(&result.function.body) {
         let kept = order::updated_by_loops(function);
         if !kept.is_empty() {

@@ -39,7 +39,6 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
     let mut result = choice.chosen.value;
     result.report.candidates = choice.lines;
-    result.report.as_written = free && choice.chosen.name == AS_IT_IS;
     if !behind && result.function.body != function.body {
         let text = cost(function, &options.machine);
         result.report.candidates.push(text.beside(AS_IT_IS, &choice.chosen.cost));
