@@ -19,5 +19,5 @@ mod cost;
 mod machine;
 
 pub use choice::{Candidate, Choice, MARGIN, choose};
-pub use cost::{Cost, EXTENT, WINDOW, cost};
+pub use cost::{Cost, ELEMENTS, STEPS, WINDOW, cost};
 pub use machine::{Cache, Machine};

@@ -6,8 +6,12 @@ static void counters(int n, int m, int x[restrict 70000])
 #pragma scop
   for (unsigned char i = n; i < 200; i++)
     x[i] += 1;
+#pragma endscop
+#pragma scop
   for (short i = n; i > 2; i--)
     x[i] += 2;
+#pragma endscop
+#pragma scop
   for (unsigned short i = 0; i < m; i++)
     x[i] += i;
 #pragma endscop

@@ -8,6 +8,8 @@ static void g(unsigned p, unsigned q)
 #pragma scop
   for (unsigned i = 0; i < (p > q ? p : q); i++)
     A[i] += 3 * i;
+#pragma endscop
+#pragma scop
   for (unsigned i = p - q; i < p; i++)
     A[i] += 7;
 #pragma endscop
