@@ -1,10 +1,11 @@
-//! Lozenge as a library: functional matrix programs, C loop nests and ONNX models become parallel C.
+//! Lozenge as a library: functional matrix programs, C loop nests and ONNX models become parallel
+//! C.
 //!
 //! A [`Request`] says what is wanted of a [`Source`]; [`compile`] gives the files of a [`Target`]
 //! with warnings, or a [`Failure`] with diagnostics. Nothing is printed, and no file is read unless
 //! the request brings along who does so: `Files::new(OnDisk)` finds what a source in a file imports
-//! and includes. C needs the system's C compiler, as its preprocessor. The command `lozenge` is built
-//! on the same calls.
+//! and includes. C needs the system's C compiler, as its preprocessor. The command `lozenge` is
+//! built on the same calls.
 //!
 //! # C
 //!
@@ -41,7 +42,7 @@
 //!
 //! let source = Source::new(
 //!     "scale.loz",
-//!     "def scale [n, m] (x: [n][m]f64): [n][m]f64 = mapSeq (mapSeq (\\a -> 2.0 * a)) x\n",
+//!     "def scale [n m] (x: [n][m]f64): [n][m]f64 = mapSeq (mapSeq (\\a -> 2.0 * a)) x\n",
 //! );
 //! let automatic = Request { schedule: Schedule::Auto, ..Request::default() };
 //! let tree = compile_to(&source, Kind::Functional, Stage::Schedule, &automatic)?;
@@ -56,7 +57,8 @@
 //!
 //! # Models
 //!
-//! [`optimize_model`] rewrites an ONNX model, [`compile_model`] makes C of it.
+//! [`optimize_model`] rewrites an ONNX model, and builds in the sizes that are given;
+//! [`compile_model`] makes C of a model whose sizes are known.
 //!
 //! ```
 //! use lozenge::{ModelRequest, compile_model, optimize_model};
@@ -67,7 +69,8 @@
 //! let bytes = std::fs::read("mlp.onnx")?;
 //! # */
 //! let request = ModelRequest { name: "mlp.onnx".to_owned(), ..ModelRequest::default() };
-//! let optimized = optimize_model(&bytes, &request)?;
+//! let sizes = [("batch".into(), 8)].into();
+//! let optimized = optimize_model(&bytes, &ModelRequest { sizes, ..request.clone() })?;
 //! assert!(optimized.nodes.1 <= optimized.nodes.0);
 //!
 //! let (compiled, warnings) = compile_model(&optimized.bytes, &request)?;
@@ -83,7 +86,10 @@
 //! ```
 //! use lozenge::{Kind, Request, Source, compile};
 //!
-//! let source = Source::new("wrong.loz", "def one: f32 = 1.0\n\ndef two: f32 = one + three\n");
+//! let source = Source::new(
+//!     "wrong.loz",
+//!     "def half (x: f32): f32 = 0.5 * x\n\ndef quarter (x: f32): f32 = half y\n",
+//! );
 //! let failure = compile(&source, Kind::Functional, &Request::default()).unwrap_err();
 //! let diagnostic = &failure.diagnostics[0];
 //! assert_eq!(diagnostic.code.0, "F0201");
@@ -105,7 +111,8 @@
 //! });
 //! let source = Source::new("double.loz", "def double (x: f64): f64 = x + x\n");
 //! compile(&source, Kind::Functional, &Request { progress, ..Request::default() })?;
-//! assert_eq!(*steps.lock().unwrap(), ["reading double.loz", "translating `double`", "writing the C"]);
+//! let steps = steps.lock().unwrap();
+//! assert_eq!(*steps, ["reading double.loz", "translating `double`", "writing the C"]);
 //! # Ok::<(), lozenge::Failure>(())
 //! ```
 
@@ -128,7 +135,7 @@ mod target;
 pub use api::{OptimizedModel, compile, compile_model, compile_to, optimize_model};
 pub use failure::{Failure, FailureKind, Source};
 pub use files::OnDisk;
-pub use loops::{Code, Diagnostic, Label, Registers, Severity, Span};
+pub use loops::{Code, Diagnostic, Label, Name, Registers, Severity, Span};
 pub use pipeline::graph::{CompiledModel, ModelRequest};
 pub use polyhedral::locality::Caches;
 pub use request::{Access, Event, Files, Kind, Mode, Progress, Request, Schedule};

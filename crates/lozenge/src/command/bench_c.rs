@@ -161,10 +161,9 @@ fn measure(
     let folder = file.parent().unwrap_or(Path::new("."));
     let kernel = file.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let repetitions = if arguments.quick { "-DREPS=1" } else { "-DREPS=3" };
-    let defines = vec!["-DLARGE".to_owned()];
     let reassociate = arguments.reassociate;
     let include = crate::process::include(folder).to_string_lossy().into_owned();
-    let preprocessor = std::iter::once(include).chain(defines.iter().cloned()).collect();
+    let preprocessor = vec![include, "-DLARGE".to_owned()];
     let request = Request { assume_no_alias: true, preprocessor, reassociate, ..super::request() };
     let began = Instant::now();
     let front = files::open(&source, &request)?;
