@@ -132,11 +132,12 @@ impl<V: Ord + Clone> Facts<V> {
         cancels: impl Fn(i128, i128) -> bool + 'a,
     ) -> impl Iterator<Item = Polynomial<V>> + 'a {
         self.natural.iter().filter_map(move |fact| {
-            let times = fact.terms().filter(|(monomial, _)| !monomial.is_one()).find_map(|(monomial, c)| {
-                let have = from.coefficient(monomial);
-                let times = trunc_div(have, c).filter(|_| trunc_rem(have, c) == Some(0))?;
-                (times > 0 && cancels(have, c)).then_some(times)
-            })?;
+            let times =
+                fact.terms().filter(|(monomial, _)| !monomial.is_one()).find_map(|(monomial, c)| {
+                    let have = from.coefficient(monomial);
+                    let times = trunc_div(have, c).filter(|_| trunc_rem(have, c) == Some(0))?;
+                    (times > 0 && cancels(have, c)).then_some(times)
+                })?;
             from.minus(&fact.scaled(times)?)
         })
     }

@@ -137,7 +137,10 @@ impl<V: Ord + Clone> Rows<V> {
             let count = counts.entry(variable).or_default();
             if *coefficient > 0 { count.0 += 1 } else { count.1 += 1 }
         }
-        counts.into_iter().min_by_key(|(_, (lower, upper))| lower * upper).map(|(variable, _)| variable.clone())
+        counts
+            .into_iter()
+            .min_by_key(|(_, (lower, upper))| lower * upper)
+            .map(|(variable, _)| variable.clone())
     }
 }
 

@@ -73,7 +73,7 @@ macro_rules! integer {
     };
 }
 
-integer! { i8 i16 i32 i64 i128 u8 u16 u32 u64 }
+integer! { i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 }
 
 /// The quotient rounded toward zero; none by 0, and of the least number by -1.
 #[inline]

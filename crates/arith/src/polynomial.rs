@@ -364,7 +364,9 @@ impl<V: Ord + Clone, C: Integer> Polynomial<V, C> {
             let mut product = Polynomial::constant(*c);
             for (atom, exponent) in monomial.factors() {
                 match by(atom) {
-                    None => product = product.times_term(&Monomial(vec![(atom.clone(), exponent)]), C::ONE)?,
+                    None => {
+                        product = product.times_term(&Monomial(vec![(atom.clone(), exponent)]), C::ONE)?
+                    }
                     Some(by) => {
                         for _ in 0..exponent {
                             product = product.times(&by)?;
@@ -436,7 +438,12 @@ impl<V: Ord + Clone, C: Integer> Polynomial<V, C> {
     }
 
     /// With each coefficient changed; none if one has no new one.
-    pub fn map_coefficients<D: Integer>(&self, mut f: impl FnMut(C) -> Option<D>) -> Option<Polynomial<V, D>> {
-        Polynomial::sum(self.terms.iter().map(|(m, c)| Some((m.clone(), f(*c)?))).collect::<Option<Vec<_>>>()?)
+    pub fn map_coefficients<D: Integer>(
+        &self,
+        mut f: impl FnMut(C) -> Option<D>,
+    ) -> Option<Polynomial<V, D>> {
+        Polynomial::sum(
+            self.terms.iter().map(|(m, c)| Some((m.clone(), f(*c)?))).collect::<Option<Vec<_>>>()?,
+        )
     }
 }

@@ -18,9 +18,8 @@ fn all_pairs_of_eight_bits() {
             let rest = |q: f64| (b != 0).then_some((x - q * y) as i8);
             assert_eq!(trunc_rem(a, b), rest((x / y).trunc()), "{a} % {b}");
             assert_eq!(floor_rem(a, b), rest((x / y).floor()), "{a} % {b}");
-            let wide = |q: fn(i64, i64) -> Option<i64>, zero: i8| {
-                q(a.into(), b.into()).map_or(zero, |q| q as i8)
-            };
+            let wide =
+                |q: fn(i64, i64) -> Option<i64>, zero: i8| q(a.into(), b.into()).map_or(zero, |q| q as i8);
             assert_eq!(total_trunc_div(a, b), wide(trunc_div, 0));
             assert_eq!(total_floor_div(a, b), wide(floor_div, 0));
             assert_eq!(total_trunc_rem(a, b), wide(trunc_rem, a));
