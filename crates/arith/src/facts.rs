@@ -32,13 +32,6 @@ impl<V: Ord + Clone> Facts<V> {
         }
     }
 
-    /// From here on both are equal.
-    pub fn learn_equal(&mut self, a: &Polynomial<V>, b: &Polynomial<V>) {
-        for difference in [a.minus(b), b.minus(a)].into_iter().flatten() {
-            self.learn(difference);
-        }
-    }
-
     /// From here on the atom is a multiple of a number.
     pub fn learn_multiple(&mut self, atom: V, number: i128) {
         self.multiples.push((atom, number));
@@ -105,22 +98,29 @@ impl<V: Ord + Clone> Facts<V> {
     }
 
     /// Whether all coefficients are natural when every atom is counted from its least value, after
-    /// at most so many facts that cancel a negative term are taken away.
-    pub fn nonnegative_term_by_term(&self, asked: &Polynomial<V>, most_facts: usize) -> bool {
+    /// at most so many facts that cancel a negative term are taken away. Polynomials of more terms
+    /// than given are not multiplied out.
+    pub fn nonnegative_term_by_term(
+        &self,
+        asked: &Polynomial<V>,
+        most_facts: usize,
+        most_terms: usize,
+    ) -> bool {
         let counted = |asked: &Polynomial<V>| {
             let mut from = Vec::new();
             for atom in asked.atoms() {
                 let least = self.least(atom)?;
                 from.push((atom.clone(), Polynomial::atom(atom.clone()).plus_constant(least)?));
             }
-            let by = |atom: &V| from.iter().find(|(own, _)| own == atom).map(|(_, by)| by.clone());
-            Some(asked.replace(by)?.terms().all(|(_, c)| c >= 0))
+            let by = |atom: &V| from.iter().find(|(own, _)| own == atom).map(|(_, by)| by);
+            Some(asked.replace(by, most_terms)?.terms().all(|(_, c)| c >= 0))
         };
         if counted(asked) == Some(true) {
             return true;
         }
         let mut without = self.without_facts(asked, |have, c| c < 0 && have < 0);
-        most_facts > 0 && without.any(|rest| self.nonnegative_term_by_term(&rest, most_facts - 1))
+        let next = most_facts.saturating_sub(1);
+        most_facts > 0 && without.any(|rest| self.nonnegative_term_by_term(&rest, next, most_terms))
     }
 
     /// What is left of a polynomial when a fact is taken away as often as cancels the first of its

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::linear::Linear;
-use crate::number::{Integer, floor_div, floor_rem, trunc_div, trunc_rem};
+use crate::number::{Integer, trunc_div, trunc_rem};
 
 /// A product of atoms with exponents of at least 1, sorted by atom. The empty product is 1.
 ///
@@ -329,17 +329,6 @@ impl<V: Ord + Clone, C: Integer> Polynomial<V, C> {
         (yes, no)
     }
 
-    /// Quotient and remainder of the coefficient by a number, both terms alone rounded down:
-    /// `self = number * quotient + rest`. None by 0, and if the quotient does not fit.
-    pub fn floor_by(&self, number: C) -> Option<(Self, Self)> {
-        let (mut quotient, mut rest) = (Polynomial::default(), Polynomial::default());
-        for (monomial, c) in &self.terms {
-            quotient.add_term(monomial.clone(), floor_div(*c, number)?)?;
-            rest.add_term(monomial.clone(), floor_rem(*c, number)?)?;
-        }
-        Some((quotient, rest))
-    }
-
     /// The quotient and the rest by one term: `self = monomial * quotient * coefficient + rest`,
     /// where the rest has the terms that are no multiples.
     pub fn divide_by_term(&self, monomial: &Monomial<V>, coefficient: C) -> Option<(Self, Self)> {
@@ -358,7 +347,11 @@ impl<V: Ord + Clone, C: Integer> Polynomial<V, C> {
     }
 
     /// The polynomial with another in the place of each atom, if it fits; atoms without one stay.
-    pub fn replace(&self, mut by: impl FnMut(&V) -> Option<Self>) -> Option<Self> {
+    /// None if a product of more than so many pairs of terms would be multiplied out.
+    pub fn replace<'a>(&self, mut by: impl FnMut(&V) -> Option<&'a Self>, most_terms: usize) -> Option<Self>
+    where
+        Self: 'a,
+    {
         let mut result = Polynomial::default();
         for (monomial, c) in &self.terms {
             let mut product = Polynomial::constant(*c);
@@ -369,7 +362,10 @@ impl<V: Ord + Clone, C: Integer> Polynomial<V, C> {
                     }
                     Some(by) => {
                         for _ in 0..exponent {
-                            product = product.times(&by)?;
+                            if product.len().saturating_mul(by.len()) > most_terms {
+                                return None;
+                            }
+                            product = product.times(by)?;
                         }
                     }
                 }

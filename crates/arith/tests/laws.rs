@@ -56,7 +56,7 @@ proptest! {
         prop_assert_eq!(value(&a.scaled(k).unwrap(), &p), value(&a, &p) * k);
         let mut put = p.clone();
         put[1] = value(&b, &p);
-        let replaced = a.replace(|v| (*v == 1).then(|| b.clone())).unwrap();
+        let replaced = a.replace(|v| (*v == 1).then_some(&b), 1 << 20).unwrap();
         prop_assert_eq!(value(&replaced, &p), value(&a, &put));
         if let Some((factor, rest)) = a.split(&2) {
             prop_assert_eq!(value(&factor, &p) * p[2] + value(&rest, &p), value(&a, &p));

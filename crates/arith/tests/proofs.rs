@@ -110,7 +110,7 @@ proptest! {
         if facts.nonnegative(&asked, &budget) {
             prop_assert!(holds(&|p| value(&asked, p) >= 0));
         }
-        if facts.nonnegative_term_by_term(&asked, 2) {
+        if facts.nonnegative_term_by_term(&asked, 2, 64) {
             prop_assert!(holds(&|p| value(&asked, p) >= 0));
         }
         if facts.equal(&asked, &other, &budget) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use arith::number::floor_div;
 use loops::{Access, BinaryOp, Expr as Hub, Name, Scalar};
 
 use super::assume::{Bounds, Need};
@@ -289,7 +290,7 @@ impl Lowering<'_> {
             AtomKind::Quotient(a, d) => {
                 let a = self.bound(&a, loops, up, depth + 1)?;
                 if let Some(c) = a.as_constant() {
-                    return Some(Linear::constant(c.div_euclid(d)));
+                    return floor_div(c, d).map(Linear::constant);
                 }
                 let expr = Hub::binary(BinaryOp::FloorDiv, self.form_expr(&a), Hub::Int(d));
                 Some(Linear::name(self.atom(expr, AtomKind::Quotient(a, d))))

@@ -1,4 +1,7 @@
 //! What holds on a path through loops and tests, as linear rows, and what it implies: decided by Fourier-Motzkin elimination.
+//!
+//! How bounds and tests are read is this module's own, so that a mistake of the packing is not made again here. The elimination is that of [`arith::System`]: it knows no loops, and its
+//! tests hold it against enumeration and against the set library.
 
 use std::collections::BTreeMap;
 
