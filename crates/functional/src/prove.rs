@@ -3,12 +3,13 @@
 //!
 //! The goal is refuted. Linear constraints over monomials are collected: the negated goal, the
 //! facts, what holds of quotients and remainders, and some products of these. Fourier-Motzkin
-//! elimination derives a contradiction. `true` is a proof. `false` means "not shown", also if the
+//! elimination ([`arith::System`]) derives a contradiction. `true` is a proof. `false` means "not shown", also if the
 //! work would exceed a bound.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use arith::fourier_motzkin::opposite;
+use arith::{Budget, Linear, System};
 use loops::Size;
 use loops::size::Factor;
 
@@ -20,77 +21,36 @@ const MAX_CONSTRAINTS: usize = 160;
 const MAX_MONOMIALS: usize = 40;
 
 /// Most combinations of constraints for one question.
-const MAX_WORK: u32 = 2000;
+const MAX_WORK: u64 = 2000;
 /// What a question within a question counts for.
-const NESTED_WORK: u32 = 40;
+const NESTED_WORK: usize = 40;
 
 /// A product of atoms; each atom is a size of one factor.
-type Monomial = BTreeMap<Size, u32>;
+type Monomial = arith::Monomial<Size>;
 
-/// `sum of coefficient * monomial`; the empty monomial is 1. As a constraint: at least 0.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-struct Poly(BTreeMap<Monomial, i128>);
+/// `sum of coefficient * monomial + constant`. As a constraint: at least 0.
+type Row = Linear<Monomial>;
 
-impl Poly {
-    fn of(size: &Size) -> Poly {
-        let terms = size.terms().map(|(coefficient, factors)| {
-            let monomial = factors.into_iter().map(|(factor, e)| (factor.to_size(), e)).collect();
-            (monomial, i128::from(coefficient))
-        });
-        Poly(terms.collect())
-    }
-
-    fn constant(value: i128) -> Poly {
-        Poly(BTreeMap::from([(Monomial::new(), value)]))
-    }
-
-    fn add_scaled(&mut self, other: &Poly, factor: i128) -> Option<()> {
-        for (monomial, coefficient) in &other.0 {
-            let slot = self.0.entry(monomial.clone()).or_insert(0);
-            *slot = slot.checked_add(coefficient.checked_mul(factor)?)?;
-        }
-        self.0.retain(|_, c| *c != 0);
-        Some(())
-    }
-
-    fn times(&self, atom: &Size) -> Poly {
-        let product = self.0.iter().map(|(monomial, c)| {
-            let mut monomial = monomial.clone();
-            *monomial.entry(atom.clone()).or_insert(0) += 1;
-            (monomial, *c)
-        });
-        Poly(product.collect())
-    }
-
-    /// Divides by the common divisor of the coefficients. The constant is rounded down, since all
-    /// monomials are integers.
-    fn tighten(mut self) -> Poly {
-        let gcd = self.0.iter().filter(|(m, _)| !m.is_empty()).fold(0, |g, (_, c)| gcd(g, c.unsigned_abs()));
-        if let Some(gcd) = i128::try_from(gcd).ok().filter(|g| *g > 1) {
-            for coefficient in self.0.values_mut() {
-                *coefficient = coefficient.div_euclid(gcd);
-            }
-            self.0.retain(|_, c| *c != 0);
-        }
-        self
-    }
-
-    fn is_contradiction(&self) -> bool {
-        self.0.len() == 1 && self.0.get(&Monomial::new()).is_some_and(|c| *c < 0)
-    }
-
-    fn is_trivial(&self) -> bool {
-        self.0.iter().all(|(m, c)| m.is_empty() && *c >= 0)
-    }
+/// A size as a sum of monomials; none beyond 128 bits, which sizes do not reach.
+fn row(size: &Size) -> Option<Row> {
+    let terms = size.terms().map(|(coefficient, factors)| {
+        let factors = factors.into_iter().map(|(factor, e)| (factor.to_size(), e));
+        Some((Monomial::product(factors)?, i128::from(coefficient)))
+    });
+    Some(arith::Polynomial::sum(terms.collect::<Option<Vec<_>>>()?)?.linearized())
 }
 
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+/// A row, multiplied by an atom.
+fn times(row: &Row, atom: &Size) -> Option<Row> {
+    let factor = Monomial::of(atom.clone());
+    let terms = row.terms().map(|(monomial, c)| Some((monomial.times(&factor)?, c)));
+    let constant = (factor.clone(), row.constant_term());
+    Linear::sum(terms.chain([Some(constant)]).collect::<Option<Vec<_>>>()?, 0)
 }
 
 /// Whether `goal >= 0` follows from all of `known` being at least 0.
 pub fn nonnegative(known: &[Size], goal: &Size) -> bool {
-    goal.is_natural() || nested(known, goal, MAX_NESTING, &Cell::new(MAX_WORK))
+    goal.is_natural() || nested(known, goal, MAX_NESTING, &Budget::new(MAX_CONSTRAINTS, MAX_WORK))
 }
 
 /// Whether both sizes are equal by what is known.
@@ -102,18 +62,17 @@ pub fn equal(known: &[Size], left: &Size, right: &Size) -> bool {
     }
 }
 
-fn nested(known: &[Size], goal: &Size, nesting: u32, work: &Cell<u32>) -> bool {
+fn nested(known: &[Size], goal: &Size, nesting: u32, work: &Budget) -> bool {
     if let Some(c) = goal.as_constant() {
         return c >= 0;
     }
     if goal.is_natural() {
         return true;
     }
-    if nesting == 0 || work.get() < NESTED_WORK {
+    if nesting == 0 || work.left() < NESTED_WORK as u64 || !work.take(NESTED_WORK) {
         return false;
     }
-    work.set(work.get() - NESTED_WORK);
-    let mut system = System {
+    let mut question = Question {
         known,
         nesting,
         work,
@@ -121,27 +80,26 @@ fn nested(known: &[Size], goal: &Size, nesting: u32, work: &Cell<u32>) -> bool {
         atoms: BTreeMap::new(),
         multipliers: BTreeSet::new(),
     };
-    system.refutes(goal).unwrap_or(false)
+    question.refutes(goal).unwrap_or(false)
 }
 
-struct System<'a> {
+struct Question<'a> {
     known: &'a [Size],
     nesting: u32,
-    work: &'a Cell<u32>,
-    constraints: BTreeSet<Poly>,
+    work: &'a Budget,
+    constraints: BTreeSet<Row>,
     /// Atoms that have been looked at, and whether each is at least 0.
     atoms: BTreeMap<Size, bool>,
     /// Atoms to multiply with: divisors, and factors of products in the goal.
     multipliers: BTreeSet<Size>,
 }
 
-impl System<'_> {
+impl Question<'_> {
     fn refutes(&mut self, goal: &Size) -> Option<bool> {
-        let mut negated = Poly::constant(-1);
-        negated.add_scaled(&Poly::of(goal), -1)?;
-        self.insert(negated.clone());
+        let negated = opposite(&row(goal)?)?;
+        self.insert(Some(negated.clone()));
         for fact in self.known {
-            self.insert(Poly::of(fact));
+            self.insert(row(fact));
         }
         self.atoms_of(goal)?;
         for fact in self.known {
@@ -149,23 +107,23 @@ impl System<'_> {
         }
         self.products(&negated);
         let monomials: BTreeSet<Monomial> =
-            self.constraints.iter().flat_map(|p| p.0.keys()).filter(|m| !m.is_empty()).cloned().collect();
+            self.constraints.iter().flat_map(Row::variables).cloned().collect();
         if monomials.len() > MAX_MONOMIALS {
             return None;
         }
         for monomial in &monomials {
-            if monomial.iter().all(|(atom, e)| e % 2 == 0 || self.atoms.get(atom) == Some(&true)) {
-                self.insert(Poly(BTreeMap::from([(monomial.clone(), 1)])));
+            if monomial.factors().all(|(atom, e)| e % 2 == 0 || self.atoms.get(atom) == Some(&true)) {
+                self.insert(Some(Linear::name(monomial.clone())));
             }
         }
-        eliminate(std::mem::take(&mut self.constraints), self.work)
+        let rows = std::mem::take(&mut self.constraints).into_iter().collect();
+        Some(System { rows }.is_empty_within(self.work))
     }
 
-    fn insert(&mut self, poly: Poly) {
-        let poly = poly.tighten();
-        if !poly.is_trivial() {
-            self.constraints.insert(poly);
-        }
+    /// Adds a constraint. One that has no form is left out, which proves less.
+    fn insert(&mut self, row: Option<Row>) {
+        let row = row.map(Row::tightened);
+        self.constraints.extend(row.filter(|row| row.as_constant().is_none_or(|constant| constant < 0)));
     }
 
     fn holds(&self, size: &Size) -> bool {
@@ -208,21 +166,21 @@ impl System<'_> {
     fn division(&mut self, a: &Size, b: &Size) -> Option<()> {
         let (q, r) = (a.div(b), a.rem(b));
         let whole = b.clone() * q.clone() + r.clone() - a.clone();
-        self.insert(Poly::of(&whole));
-        self.insert(Poly::of(&-whole));
+        self.insert(row(&whole));
+        self.insert(row(&-whole));
         let natural = self.holds(a) && self.holds(b);
         let positive = self.holds(&(b.clone() - Size::constant(1)));
         for size in [&q, &r] {
             self.atoms.entry(size.clone()).or_insert(natural || (positive && size == &r));
         }
         if positive {
-            self.insert(Poly::of(&r));
-            self.insert(Poly::of(&(b.clone() - Size::constant(1) - r.clone())));
+            self.insert(row(&r));
+            self.insert(row(&(b.clone() - Size::constant(1) - r.clone())));
         }
         if natural {
-            self.insert(Poly::of(&(a.clone() - r.clone())));
-            self.insert(Poly::of(&r));
-            self.insert(Poly::of(&q));
+            self.insert(row(&(a.clone() - r.clone())));
+            self.insert(row(&r));
+            self.insert(row(&q));
         }
         for (_, factors) in b.terms() {
             self.multipliers.extend(factors.into_iter().map(|(factor, _)| factor.to_size()));
@@ -232,63 +190,21 @@ impl System<'_> {
     }
 
     /// Adds products of the constraints with atoms that are at least 0.
-    fn products(&mut self, negated: &Poly) {
+    fn products(&mut self, negated: &Row) {
         let multipliers: Vec<Size> =
             self.multipliers.iter().filter(|m| self.atoms.get(*m) == Some(&true)).cloned().collect();
-        let base: Vec<Poly> = self.constraints.iter().cloned().collect();
+        let base: Vec<Row> = self.constraints.iter().cloned().collect();
         for atom in &multipliers {
-            self.insert(negated.times(atom));
+            self.insert(times(negated, atom));
         }
-        for poly in base {
-            let degree = poly.0.keys().map(|m| m.values().sum::<u32>()).max().unwrap_or(0);
+        for row in base {
+            let degree = row.variables().map(Monomial::degree).max().unwrap_or(0);
             for atom in multipliers.iter().filter(|_| degree <= 1) {
                 if self.constraints.len() < MAX_CONSTRAINTS / 2 {
-                    self.insert(poly.times(atom));
+                    self.insert(times(&row, atom));
                 }
             }
         }
-    }
-}
-
-/// Whether the constraints contradict each other; `None` where it would be too much work.
-fn eliminate(mut constraints: BTreeSet<Poly>, work: &Cell<u32>) -> Option<bool> {
-    loop {
-        if constraints.iter().any(Poly::is_contradiction) {
-            return Some(true);
-        }
-        let mut counts: BTreeMap<&Monomial, (usize, usize)> = BTreeMap::new();
-        for (monomial, coefficient) in constraints.iter().flat_map(|p| &p.0).filter(|(m, _)| !m.is_empty()) {
-            let slot = counts.entry(monomial).or_default();
-            if *coefficient > 0 { slot.0 += 1 } else { slot.1 += 1 }
-        }
-        let cheapest = counts.iter().min_by_key(|(_, (up, down))| up * down);
-        let Some(monomial) = cheapest.map(|(m, _)| (*m).clone()) else { return Some(false) };
-        let (mut uppers, mut lowers, mut rest) = (Vec::new(), Vec::new(), BTreeSet::new());
-        for poly in constraints {
-            match poly.0.get(&monomial) {
-                None => {
-                    rest.insert(poly);
-                }
-                Some(c) if *c > 0 => lowers.push((*c, poly)),
-                Some(c) => uppers.push((c.checked_neg()?, poly)),
-            }
-        }
-        for (a, lower) in &lowers {
-            for (b, upper) in &uppers {
-                work.set(work.get().checked_sub(1)?);
-                let mut sum = Poly::default();
-                sum.add_scaled(lower, *b)?;
-                sum.add_scaled(upper, *a)?;
-                let sum = sum.tighten();
-                if !sum.is_trivial() {
-                    rest.insert(sum);
-                }
-                if rest.len() > MAX_CONSTRAINTS {
-                    return None;
-                }
-            }
-        }
-        constraints = rest;
     }
 }
 

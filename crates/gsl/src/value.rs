@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use arith::number::{floor_div, floor_rem};
 use graph::{AttributeValue, Dim};
 use loops::Size;
 
@@ -255,10 +256,8 @@ pub(crate) fn binary(op: BinaryOp, a: &Value, b: &Value) -> Eval<Value> {
             Add => x.checked_add(y),
             Sub => x.checked_sub(y),
             Mul => x.checked_mul(y),
-            FloorDiv if y != 0 => {
-                x.checked_div_euclid(y).map(|q| if y < 0 && x.rem_euclid(y) != 0 { q - 1 } else { q })
-            }
-            Mod if y > 0 => x.checked_rem_euclid(y),
+            FloorDiv => floor_div(x, y),
+            Mod if y > 0 => floor_rem(x, y),
             Div if y != 0 => return Ok(Value::Float(x as f64 / y as f64)),
             Lt => return Ok(Value::Bool(x < y)),
             Le => return Ok(Value::Bool(x <= y)),

@@ -7,9 +7,12 @@
 
 use std::collections::BTreeSet;
 
+use arith::Monomial;
+use arith::number::{floor_div, gcd};
+
 use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::name::Name;
-use crate::poly::Poly;
+use crate::poly::{MOST_TERMS, Poly};
 use crate::program::{Function, Loop};
 
 /// Knowledge about the variables in scope.
@@ -17,12 +20,10 @@ use crate::program::{Function, Loop};
 pub struct Facts {
     /// Loop variables, outermost first.
     ranges: Vec<Range>,
-    /// Polynomials that are not negative.
-    natural: Vec<Poly>,
+    /// Polynomials that are not negative, and variables that are multiples of a number above 1.
+    given: arith::Facts<Expr>,
     /// A condition that never holds was assumed.
     impossible: bool,
-    /// Variables that are multiples of a number above 1.
-    multiples: Vec<(Name, i64)>,
     /// The names that occur in all this.
     known: BTreeSet<Name>,
     /// Values that 64 bits are known to hold: sizes, extents and bytes of parameters.
@@ -126,12 +127,12 @@ impl Facts {
         self.impossible |= poly.as_ref().and_then(Poly::as_constant).is_some_and(|value| value < 0);
         if let Some(poly) = poly
             && poly.as_constant().is_none()
-            && self.natural.len() < MOST_FACTS
-            && !self.natural.contains(&poly)
+            && self.given.natural().len() < MOST_FACTS
+            && !self.given.natural().contains(poly.exact())
         {
             self.know(&poly);
             self.bound(&poly);
-            self.natural.push(poly);
+            self.given.learn(poly.exact().clone());
         }
     }
 
@@ -141,26 +142,18 @@ impl Facts {
             && let (Expr::Var(name), Expr::Int(number), Expr::Int(0)) = (&**x, &**number, zero)
             && *number > 1
         {
-            self.known.insert(name.clone());
-            self.multiples.push((name.clone(), *number));
+            self.learn_multiple_of(name, *number);
         }
+    }
+
+    fn learn_multiple_of(&mut self, name: &Name, number: i64) {
+        self.known.insert(name.clone());
+        self.given.learn_multiple(Expr::Var(name.clone()), i128::from(number));
     }
 
     /// A number of which the polynomial is a multiple, at least 1.
     fn divisor_of(&self, poly: &Poly) -> i64 {
-        let mut divisor = 0;
-        for (monomial, c) in poly.terms() {
-            let mut of_term = c.abs();
-            for atom in monomial {
-                if let Expr::Var(name) = atom
-                    && let Some((_, number)) = self.multiples.iter().find(|(n, _)| n == name)
-                {
-                    of_term = of_term.saturating_mul(i128::from(*number));
-                }
-            }
-            divisor = gcd(divisor, of_term);
-        }
-        i64::try_from(divisor).unwrap_or(1).max(1)
+        i64::try_from(self.given.divisor_of(poly.exact())).unwrap_or(1)
     }
 
     fn know(&mut self, poly: &Poly) {
@@ -264,24 +257,23 @@ impl Facts {
             return;
         }
         let mentions = |poly: &Poly| poly.atoms().iter().any(|atom| atom.vars().contains(name));
-        self.natural.retain(|poly| !mentions(poly));
+        self.given.forget(|atom| atom.vars().contains(name));
         for range in &mut self.ranges {
             range.lower.retain(|poly| !mentions(poly));
             range.upper.retain(|poly| !mentions(poly));
         }
         self.ranges.retain(|range| range.var != *name);
-        self.multiples.retain(|(n, _)| n != name);
     }
 
     /// Into the body of a loop, where the loop has at least this one iteration.
     pub fn enter(&mut self, l: &Loop) {
         self.enter_range(&l.var, &l.lower, &l.upper);
         if let Some(lower) = stable_poly(&l.lower).filter(|_| l.step > 1) {
-            let number = gcd(i128::from(l.step), i128::from(self.divisor_of(&lower)));
+            let number = gcd(l.step, self.divisor_of(&lower));
             // Of 0 every number is a divisor.
-            let number = if lower.as_constant() == Some(0) { l.step } else { number as i64 };
+            let number = if lower.as_constant() == Some(0) { l.step } else { number };
             if number > 1 {
-                self.multiples.push((l.var.clone(), number));
+                self.learn_multiple_of(&l.var, number);
             }
         }
     }
@@ -376,20 +368,8 @@ impl Facts {
 
     /// Whether the polynomial is the sum of a fact, taken some times, and of something natural.
     fn with_fact(&self, poly: &Poly, fuel: &mut u32) -> bool {
-        self.natural.iter().any(|fact| {
-            // Take the fact as often as cancels one of its terms.
-            let times =
-                fact.terms().filter(|(monomial, _)| !monomial.is_empty()).find_map(|(monomial, c)| {
-                    let have = poly.coefficient(monomial);
-                    if have != 0 && have % c == 0 && have / c > 0 {
-                        i64::try_from(have / c).ok()
-                    } else {
-                        None
-                    }
-                });
-            let rest = times.and_then(|times| poly.sub(&fact.scale(times)?));
-            rest.is_some_and(|rest| self.eliminate(&rest, fuel))
-        })
+        let mut rests = self.given.without_facts(poly.exact(), |_, _| true);
+        rests.any(|rest| Poly::small(Some(rest)).is_some_and(|rest| self.eliminate(&rest, fuel)))
     }
 
     /// Replaces atoms by their bounds, innermost loops first, until only sizes are left.
@@ -433,40 +413,7 @@ impl Facts {
                 bounded.is_some_and(|p| self.eliminate(&p, fuel))
             });
         }
-        self.natural_in_sizes(poly, 2)
-    }
-
-    /// Whether all coefficients are natural when every size is counted from its smallest value.
-    /// Facts that cancel a negative term may be subtracted first.
-    fn natural_in_sizes(&self, poly: &Poly, most_facts: usize) -> bool {
-        let counted = |poly: &Poly| {
-            let mut shifted = poly.clone();
-            for atom in poly.atoms() {
-                let by = Poly::atom(atom.clone()).plus(self.least(atom)?)?;
-                shifted = shifted.replace(atom, &by)?;
-            }
-            Some(shifted.terms().all(|(_, c)| c >= 0))
-        };
-        if counted(poly) == Some(true) {
-            return true;
-        }
-        most_facts > 0
-            && self.natural.iter().any(|fact| {
-                let times = fact.terms().filter(|(monomial, c)| *c < 0 && !monomial.is_empty()).find_map(
-                    |(monomial, c)| {
-                        let have = poly.coefficient(monomial);
-                        if have < 0 && have % c == 0 { i64::try_from(have / c).ok() } else { None }
-                    },
-                );
-                let rest = times.and_then(|times| poly.sub(&fact.scale(times)?));
-                rest.is_some_and(|rest| self.natural_in_sizes(&rest, most_facts - 1))
-            })
-    }
-
-    /// The largest constant that some fact gives as a lower bound of a size.
-    fn least(&self, atom: &Expr) -> Option<i64> {
-        let this = Poly::atom(atom.clone());
-        self.natural.iter().filter_map(|fact| this.sub(fact)?.as_constant()).max()
+        self.given.nonnegative_term_by_term(poly.exact(), 2, MOST_TERMS)
     }
 
     /// `poly = factor * atom + rest` for a quotient, remainder, minimum or the like.
@@ -549,7 +496,7 @@ fn extremum_inside(x: &Poly, d: &Poly) -> Option<(BinaryOp, [Poly; 2])> {
         Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) => Some((atom, *op, a, b)),
         _ => None,
     })?;
-    if x.coefficient(std::slice::from_ref(atom)) <= 0 {
+    if x.coefficient(&Monomial::of(atom.clone())) <= 0 {
         return None;
     }
     let (factor, _) = x.split(atom)?;
@@ -557,15 +504,11 @@ fn extremum_inside(x: &Poly, d: &Poly) -> Option<(BinaryOp, [Poly; 2])> {
     let quotient = |operand: &Expr| {
         let dividend = x.replace(atom, &Poly::of(operand)?)?;
         match dividend.as_constant() {
-            Some(value) => Some(Poly::constant(value.div_euclid(divisor))),
+            Some(value) => Some(Poly::constant(floor_div(value, divisor)?)),
             None => Some(Poly::atom(dividend.to_expr(&[])?.floor_div(divisor))),
         }
     };
     Some((op, [quotient(a)?, quotient(b)?]))
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn node_count(expr: &Expr) -> usize {

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use arith::number::{floor_div, trunc_div};
+
 use crate::{Access, BinaryOp, Expr, Function, Loop, Name, Scalar, Stmt, UnaryOp};
 
 /// Least and greatest value.
@@ -116,7 +118,7 @@ fn binary(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
         BinaryOp::Min => (a.0.min(b.0), a.1.min(b.1)),
         BinaryOp::Max => (a.0.max(b.0), a.1.max(b.1)),
         BinaryOp::Div | BinaryOp::FloorDiv if b.0 == b.1 && b.0 > 0 => {
-            (a.0.div_euclid(b.0), a.1.div_euclid(b.0).max(a.1 / b.0))
+            (floor_div(a.0, b.0)?, trunc_div(a.1, b.0)?)
         }
         BinaryOp::Mod if b.0 == b.1 && b.0 > 0 => (0, b.0 - 1),
         BinaryOp::Rem if b.0 == b.1 && b.0 > 0 => (1 - b.0, b.0 - 1),

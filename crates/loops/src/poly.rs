@@ -1,33 +1,29 @@
-//! Integer polynomials over expressions: the normal form of index arithmetic.
+//! Index arithmetic as polynomials over expressions.
 //!
 //! An expression that is neither a sum nor a product is an *atom*: a variable, a quotient, a
-//! minimum, a load. Coefficients are exact. If one does not fit, there is no polynomial. Equal
-//! polynomials have equal values, also modulo 2^64.
+//! minimum, a load. Coefficients are exact ([`arith::Polynomial`]). A polynomial that would be large
+//! or have large coefficients is not worked with. Equal polynomials have equal values, also modulo
+//! 2^64.
 
-use std::collections::BTreeMap;
+use arith::number::{floor_div, floor_rem};
+use arith::{Monomial, Polynomial};
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::name::Name;
 
-/// A sum of products of atoms with nonzero coefficients. The atoms of a product are sorted.
+/// A small polynomial over expressions.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Poly {
-    terms: BTreeMap<Vec<Expr>, i128>,
-}
+pub struct Poly(Polynomial<Expr>);
 
 /// Coefficients beyond this are not worked with, so that sums and products of two of them fit.
 const LARGEST: i128 = 1 << 62;
 /// Products of more terms are not multiplied out.
-const MOST_TERMS: usize = 64;
+pub(crate) const MOST_TERMS: usize = 64;
 
 impl Poly {
     /// A constant.
     pub fn constant(value: i64) -> Poly {
-        let mut poly = Poly::default();
-        if value != 0 {
-            poly.terms.insert(Vec::new(), i128::from(value));
-        }
-        poly
+        Poly(Polynomial::constant(i128::from(value)))
     }
 
     /// A variable.
@@ -37,13 +33,13 @@ impl Poly {
 
     /// An expression taken as a whole.
     pub fn atom(expr: Expr) -> Poly {
-        Poly { terms: BTreeMap::from([(vec![expr], 1)]) }
+        Poly(Polynomial::atom(expr))
     }
 
     /// The polynomial of an `i64` expression.
     pub fn of(expr: &Expr) -> Option<Poly> {
         match expr {
-            Expr::Int(value) => Some(Poly::constant(*value)).filter(Poly::is_small),
+            Expr::Int(value) => Poly::small(Some(Polynomial::constant(i128::from(*value)))),
             Expr::Unary(UnaryOp::Neg, a) => Poly::of(a)?.scale(-1),
             Expr::Binary(BinaryOp::Add, a, b) => Poly::of(a)?.add(&Poly::of(b)?),
             Expr::Binary(BinaryOp::Sub, a, b) => Poly::of(a)?.sub(&Poly::of(b)?),
@@ -52,136 +48,90 @@ impl Poly {
         }
     }
 
-    fn is_small(&self) -> bool {
-        self.terms.len() <= MOST_TERMS && self.terms.values().all(|c| c.abs() <= LARGEST)
+    /// The polynomial, if it is small enough to be worked with.
+    pub(crate) fn small(polynomial: Option<Polynomial<Expr>>) -> Option<Poly> {
+        let fits = |p: &Polynomial<Expr>| p.len() <= MOST_TERMS && p.terms().all(|(_, c)| c.abs() <= LARGEST);
+        polynomial.filter(fits).map(Poly)
+    }
+
+    /// The polynomial without the bound on its size.
+    pub(crate) fn exact(&self) -> &Polynomial<Expr> {
+        &self.0
     }
 
     /// The value, if there are no atoms.
     pub fn as_constant(&self) -> Option<i64> {
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get([].as_slice()).and_then(|c| i64::try_from(*c).ok()),
-            _ => None,
-        }
+        self.0.as_constant().and_then(|value| i64::try_from(value).ok())
     }
 
     /// Sum.
     pub fn add(&self, other: &Poly) -> Option<Poly> {
-        let mut sum = self.clone();
-        for (monomial, c) in &other.terms {
-            let entry = sum.terms.entry(monomial.clone()).or_insert(0);
-            *entry += c;
-            if *entry == 0 {
-                sum.terms.remove(monomial);
-            }
-        }
-        Some(sum).filter(Poly::is_small)
+        Poly::small(self.0.plus(&other.0))
     }
 
     /// Difference.
     pub fn sub(&self, other: &Poly) -> Option<Poly> {
-        self.add(&other.scale(-1)?)
+        Poly::small(self.0.minus(&other.0))
     }
 
     /// Sum with a constant.
     pub fn plus(&self, value: i64) -> Option<Poly> {
-        self.add(&Poly::constant(value))
+        Poly::small(self.0.plus_constant(i128::from(value)))
     }
 
     /// Product with a constant.
     pub fn scale(&self, factor: i64) -> Option<Poly> {
-        let mut product = self.clone();
-        for c in product.terms.values_mut() {
-            *c = c.checked_mul(i128::from(factor))?;
-        }
-        if factor == 0 {
-            product.terms.clear();
-        }
-        Some(product).filter(Poly::is_small)
+        Poly::small(self.0.scaled(i128::from(factor)))
     }
 
     /// Product.
     pub fn mul(&self, other: &Poly) -> Option<Poly> {
-        if self.terms.len().saturating_mul(other.terms.len()) > MOST_TERMS {
-            return None;
-        }
-        let mut product = Poly::default();
-        for (ma, ca) in &self.terms {
-            for (mb, cb) in &other.terms {
-                let mut monomial = [ma.as_slice(), mb].concat();
-                monomial.sort();
-                let c = ca.checked_mul(*cb)?;
-                product = product.add(&Poly { terms: BTreeMap::from([(monomial, c)]) })?;
-            }
-        }
-        Some(product)
+        let few = self.0.len().saturating_mul(other.0.len()) <= MOST_TERMS;
+        few.then(|| Poly::small(self.0.times(&other.0))).flatten()
     }
 
     /// Products of atoms with their coefficients.
-    pub fn terms(&self) -> impl Iterator<Item = (&[Expr], i128)> {
-        self.terms.iter().map(|(monomial, c)| (monomial.as_slice(), *c))
+    pub fn terms(&self) -> impl Iterator<Item = (&Monomial<Expr>, i128)> {
+        self.0.terms()
     }
 
     /// The coefficient of a product of atoms.
-    pub fn coefficient(&self, monomial: &[Expr]) -> i128 {
-        self.terms.get(monomial).copied().unwrap_or(0)
+    pub fn coefficient(&self, monomial: &Monomial<Expr>) -> i128 {
+        self.0.coefficient(monomial)
     }
 
     /// The atoms that occur, each once.
     pub fn atoms(&self) -> Vec<&Expr> {
-        let mut atoms: Vec<&Expr> = self.terms.keys().flatten().collect();
-        atoms.sort();
-        atoms.dedup();
-        atoms
+        self.0.atoms()
     }
 
     /// `(factor, rest)` with `self = factor * atom + rest`, if the atom occurs in neither.
     pub fn split(&self, atom: &Expr) -> Option<(Poly, Poly)> {
-        let (mut factor, mut rest) = (Poly::default(), Poly::default());
-        for (monomial, c) in &self.terms {
-            match monomial.iter().position(|a| a == atom) {
-                None => rest.terms.insert(monomial.clone(), *c),
-                Some(k) => {
-                    let mut monomial = monomial.clone();
-                    monomial.remove(k);
-                    if monomial.contains(atom) {
-                        return None;
-                    }
-                    factor.terms.insert(monomial, *c)
-                }
-            };
-        }
-        Some((factor, rest))
+        let (factor, rest) = self.0.split(atom)?;
+        Some((Poly(factor), Poly(rest)))
     }
 
     /// The polynomial with another in the place of an atom.
     pub fn replace(&self, atom: &Expr, by: &Poly) -> Option<Poly> {
-        let mut result = Poly::default();
-        for (monomial, c) in &self.terms {
-            let (same, other): (Vec<Expr>, Vec<Expr>) = monomial.iter().cloned().partition(|a| a == atom);
-            let mut product = Poly { terms: BTreeMap::from([(other, *c)]) };
-            for _ in same {
-                product = product.mul(by)?;
-            }
-            result = result.add(&product)?;
-        }
-        Some(result)
+        Poly::small(self.0.replace(|own| (own == atom).then_some(&by.0), MOST_TERMS))
     }
 
     /// Quotient and remainder by another polynomial: `self = divisor * quotient + remainder`. The
     /// remainder is as small as the leading term of the divisor allows. With `floor`, a coefficient
     /// that does not divide is divided with a remainder.
     pub fn div_rem(&self, divisor: &Poly, floor: bool) -> Option<(Poly, Poly)> {
-        let (lead, c) = divisor.terms.iter().max_by_key(|(m, _)| m.len())?;
+        let later = |a: &Monomial<Expr>, b: &Monomial<Expr>| a.expanded().cmp(b.expanded());
+        let leading =
+            divisor.terms().max_by(|(a, _), (b, _)| a.degree().cmp(&b.degree()).then_with(|| later(a, b)));
+        let (lead, c) = leading?;
         let (mut quotient, mut rest) = (Poly::default(), self.clone());
-        for (monomial, k) in &self.terms {
-            let mut left = monomial.clone();
-            let divides = lead
-                .iter()
-                .all(|atom| left.iter().position(|a| a == atom).map(|at| left.remove(at)).is_some());
-            let (times, remainder) = (k.div_euclid(*c), k.rem_euclid(*c));
-            if divides && times != 0 && (remainder == 0 || floor) {
-                let part = Poly { terms: BTreeMap::from([(left, times)]) };
+        for (monomial, k) in self.terms() {
+            let (times, remainder) = (floor_div(k, c)?, floor_rem(k, c)?);
+            if let Some(left) = monomial.over(lead)
+                && times != 0
+                && (remainder == 0 || floor)
+            {
+                let part = Poly(Polynomial::term(left, times));
                 rest = rest.sub(&part.mul(divisor)?)?;
                 quotient = quotient.add(&part)?;
             }
@@ -193,7 +143,9 @@ impl Poly {
     /// which `order` has their atoms. The constant comes last.
     pub fn to_expr(&self, order: &[Expr]) -> Option<Expr> {
         let rank = |atom: &Expr| order.iter().position(|a| a == atom).unwrap_or(order.len());
-        let mut terms: Vec<(Vec<Expr>, i128)> = self.terms.iter().map(|(m, c)| (m.clone(), *c)).collect();
+        let mut terms: Vec<(Vec<Expr>, i128)> =
+            self.terms().map(|(m, c)| (m.expanded().cloned().collect(), c)).collect();
+        terms.sort();
         for (monomial, _) in &mut terms {
             monomial.sort_by_key(rank);
         }

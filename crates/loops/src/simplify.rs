@@ -11,6 +11,8 @@
 
 use std::collections::BTreeMap;
 
+use arith::Monomial;
+
 use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::facts::{Facts, is_stable, operands};
 use crate::indices;
@@ -319,7 +321,7 @@ impl Simplifier<'_> {
             };
             let quotient = Poly::atom(Expr::Binary(quotient, x.clone(), d.clone()));
             let remainder = Poly::atom(atom.clone());
-            let c = poly.coefficient(std::slice::from_ref(atom));
+            let c = poly.coefficient(&Monomial::of(atom.clone()));
             let Some(c) = i64::try_from(c).ok().filter(|c| *c != 0) else { continue };
             let (Some(x), Some(d)) = (Poly::of(x), Poly::of(d)) else { continue };
             let Some(product) = d.mul(&quotient) else { continue };

@@ -6,21 +6,21 @@
 //! `x / 0 = 0` and `x % 0 = x` (as in Coq), and are simplified only where that is right for every
 //! value of the parameters. Size parameters are natural numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
+
+use arith::Polynomial;
+use arith::number::{floor_div, floor_rem};
 
 use crate::expr::{BinaryOp, Expr};
 use crate::name::Name;
 
-/// An integer expression over size parameters, in normal form: a sum of monomials with nonzero
-/// coefficients.
+/// An integer expression over size parameters, in normal form: a polynomial over parameters,
+/// quotients and remainders.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Size {
-    terms: BTreeMap<Monomial, i64>,
-}
+pub struct Size(Polynomial<Atom, i64>);
 
-/// A product of atoms with positive exponents; the empty product is 1.
-type Monomial = BTreeMap<Atom, u32>;
+type Monomial = arith::Monomial<Atom>;
 
 /// What a size is made of besides constants.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,11 +92,7 @@ impl std::error::Error for EvalError {}
 impl Size {
     /// The constant `value`.
     pub fn constant(value: i64) -> Size {
-        let mut terms = BTreeMap::new();
-        if value != 0 {
-            terms.insert(Monomial::new(), value);
-        }
-        Size { terms }
+        Size(Polynomial::constant(value))
     }
 
     /// The size parameter `name`.
@@ -105,14 +101,14 @@ impl Size {
     }
 
     fn atom(atom: Atom) -> Size {
-        Size { terms: BTreeMap::from([(BTreeMap::from([(atom, 1)]), 1)]) }
+        Size(Polynomial::atom(atom))
     }
 
     /// The terms of the normal form: coefficients, and factors with their exponents. The size is
     /// the sum of their products.
     pub fn terms(&self) -> impl Iterator<Item = (i64, Vec<(Factor<'_>, u32)>)> {
-        self.terms.iter().map(|(monomial, coefficient)| {
-            let factors = monomial.iter().map(|(atom, exponent)| {
+        self.0.terms().map(|(monomial, coefficient)| {
+            let factors = monomial.factors().map(|(atom, exponent)| {
                 let factor = match atom {
                     Atom::Param(name) => Factor::Param(name),
                     Atom::Div(a, b) => Factor::Quotient(a, b),
@@ -120,64 +116,26 @@ impl Size {
                     Atom::Huge(BinaryOpKey::Add, a, b) => Factor::Sum(a, b),
                     Atom::Huge(BinaryOpKey::Mul, a, b) => Factor::Product(a, b),
                 };
-                (factor, *exponent)
+                (factor, exponent)
             });
-            (*coefficient, factors.collect())
+            (coefficient, factors.collect())
         })
     }
 
     /// The value, if it is the same for all parameters.
     pub fn as_constant(&self) -> Option<i64> {
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get(&Monomial::new()).copied(),
-            _ => None,
-        }
+        self.0.as_constant()
     }
 
     /// The parameter, if the size is just that.
     pub fn as_param(&self) -> Option<&Name> {
-        let (monomial, 1) = self.single_term()? else { return None };
-        match monomial.iter().next()? {
-            (Atom::Param(name), 1) if monomial.len() == 1 => Some(name),
+        match self.0.single_term()? {
+            (monomial, 1) => match monomial.as_atom()? {
+                Atom::Param(name) => Some(name),
+                _ => None,
+            },
             _ => None,
         }
-    }
-
-    fn single_term(&self) -> Option<(&Monomial, i64)> {
-        if self.terms.len() != 1 {
-            return None;
-        }
-        self.terms.iter().next().map(|(m, c)| (m, *c))
-    }
-
-    fn checked_add(&self, other: &Size) -> Option<Size> {
-        let mut terms = self.terms.clone();
-        for (monomial, coefficient) in &other.terms {
-            let sum = terms.get(monomial).copied().unwrap_or(0).checked_add(*coefficient)?;
-            if sum == 0 {
-                terms.remove(monomial);
-            } else {
-                terms.insert(monomial.clone(), sum);
-            }
-        }
-        Some(Size { terms })
-    }
-
-    fn checked_mul(&self, other: &Size) -> Option<Size> {
-        let mut sum = Size::default();
-        for (ma, ca) in &self.terms {
-            for (mb, cb) in &other.terms {
-                let mut monomial = ma.clone();
-                for (atom, exponent) in mb {
-                    let slot = monomial.entry(atom.clone()).or_insert(0);
-                    *slot = slot.checked_add(*exponent)?;
-                }
-                let term = Size { terms: BTreeMap::from([(monomial, ca.checked_mul(*cb)?)]) };
-                sum = sum.checked_add(&term)?;
-            }
-        }
-        Some(sum)
     }
 
     /// `self / divisor` if that is exact for all values: every coefficient and every monomial is
@@ -186,26 +144,16 @@ impl Size {
     /// The divisor is a single term whose value is not 0 by assumption of the caller (`n * m / n`
     /// is `m` only for `n > 0`).
     pub fn exact_div(&self, divisor: &Size) -> Option<Size> {
-        let (dm, dc) = divisor.single_term()?;
-        let mut terms = BTreeMap::new();
-        for (monomial, coefficient) in &self.terms {
-            if coefficient.checked_rem(dc)? != 0 {
-                return None;
-            }
-            let mut rest = monomial.clone();
-            for (atom, exponent) in dm {
-                let have = rest.get_mut(atom)?;
-                if *have < *exponent {
-                    return None;
-                }
-                *have -= exponent;
-                if *have == 0 {
-                    rest.remove(atom);
-                }
-            }
-            terms.insert(rest, coefficient.checked_div(dc)?);
-        }
-        Some(Size { terms })
+        let (monomial, coefficient) = divisor.0.single_term()?;
+        let (quotient, rest) = self.0.divide_by_term(monomial, coefficient)?;
+        rest.is_empty().then_some(Size(quotient))
+    }
+
+    /// `q` with `divisor * q == self` as polynomials, if there is one of at most 32 terms.
+    ///
+    /// The equation then holds for all values. `q` is the only solution only if the divisor is not 0.
+    pub fn exact_quotient(&self, divisor: &Size) -> Option<Size> {
+        self.0.exact_quotient(&divisor.0, 32).map(Size)
     }
 
     /// The quotient, rounded toward negative infinity; `x / 0 = 0`.
@@ -236,22 +184,19 @@ impl Size {
         if d < 0 {
             return None;
         }
-        let (mut divisible, mut rest) = (Size::default(), Size::default());
-        for (monomial, coefficient) in &self.terms {
-            let side = if coefficient % d == 0 && !monomial.is_empty() { &mut divisible } else { &mut rest };
-            side.terms.insert(monomial.clone(), *coefficient);
-        }
-        let quotient = divisible.exact_div(divisor)?;
+        let (divisible, rest) = self.0.partition(|monomial, c| c % d == 0 && !monomial.is_one());
+        let quotient = divisible.divide_by_term(&Monomial::one(), d)?.0;
         match rest.as_constant() {
-            Some(c) => Some((
-                quotient.checked_add(&Size::constant(c.div_euclid(d)))?,
-                Size::constant(c.rem_euclid(d)),
-            )),
-            None if divisible.terms.is_empty() => None,
+            Some(c) => {
+                let quotient = quotient.plus_constant(floor_div(c, d)?)?;
+                Some((Size(quotient), Size::constant(floor_rem(c, d)?)))
+            }
+            None if divisible.is_empty() => None,
             None => {
-                let q = Size::atom(Atom::Div(rest.clone(), divisor.clone()));
+                let rest = Size(rest);
+                let q = Polynomial::atom(Atom::Div(rest.clone(), divisor.clone()));
                 let r = Size::atom(Atom::Mod(rest, divisor.clone()));
-                Some((quotient.checked_add(&q)?, r))
+                Some((Size(quotient.plus(&q)?), r))
             }
         }
     }
@@ -267,9 +212,9 @@ impl Size {
     fn eval_wide(&self, value_of: &dyn Fn(&Name) -> Option<i64>) -> Result<i128, EvalError> {
         let overflow = EvalError::Overflow;
         let mut sum = 0i128;
-        for (monomial, coefficient) in &self.terms {
-            let mut product = i128::from(*coefficient);
-            for (atom, exponent) in monomial {
+        for (monomial, coefficient) in self.0.terms() {
+            let mut product = i128::from(coefficient);
+            for (atom, exponent) in monomial.factors() {
                 let base = match atom {
                     Atom::Param(name) => {
                         i128::from(value_of(name).ok_or_else(|| EvalError::Unbound(name.clone()))?)
@@ -280,10 +225,7 @@ impl Size {
                     },
                     Atom::Mod(a, b) => match (a.eval_wide(value_of)?, b.eval_wide(value_of)?) {
                         (a, 0) => a,
-                        (a, b) => floor_div(a, b)
-                            .and_then(|q| q.checked_mul(b))
-                            .and_then(|p| a.checked_sub(p))
-                            .ok_or(overflow.clone())?,
+                        (a, b) => floor_rem(a, b).ok_or(overflow.clone())?,
                     },
                     Atom::Huge(op, a, b) => {
                         let (a, b) = (a.eval_wide(value_of)?, b.eval_wide(value_of)?);
@@ -294,7 +236,7 @@ impl Size {
                         .ok_or(overflow.clone())?
                     }
                 };
-                let power = base.checked_pow(*exponent).ok_or(overflow.clone())?;
+                let power = base.checked_pow(exponent).ok_or(overflow.clone())?;
                 product = product.checked_mul(power).ok_or(overflow.clone())?;
             }
             sum = sum.checked_add(product).ok_or(overflow.clone())?;
@@ -305,9 +247,9 @@ impl Size {
     /// Replaces parameters by sizes; those without a replacement stay.
     pub fn substitute(&self, replacement: &dyn Fn(&Name) -> Option<Size>) -> Size {
         let mut sum = Size::default();
-        for (monomial, coefficient) in &self.terms {
-            let mut product = Size::constant(*coefficient);
-            for (atom, exponent) in monomial {
+        for (monomial, coefficient) in self.0.terms() {
+            let mut product = Size::constant(coefficient);
+            for (atom, exponent) in monomial.factors() {
                 let base = match atom {
                     Atom::Param(name) => replacement(name).unwrap_or_else(|| Size::atom(atom.clone())),
                     Atom::Div(a, b) => a.substitute(replacement).div(&b.substitute(replacement)),
@@ -319,7 +261,7 @@ impl Size {
                         a.substitute(replacement) * b.substitute(replacement)
                     }
                 };
-                for _ in 0..*exponent {
+                for _ in 0..exponent {
                     product = product * base.clone();
                 }
             }
@@ -336,7 +278,7 @@ impl Size {
     }
 
     fn collect_params(&self, set: &mut BTreeSet<Name>) {
-        for atom in self.terms.keys().flat_map(|m| m.keys()) {
+        for atom in self.0.atoms() {
             match atom {
                 Atom::Param(name) => {
                     set.insert(name.clone());
@@ -354,29 +296,19 @@ impl Size {
     ///
     /// What size inference solves equations with.
     pub fn linear_in(&self, name: &Name) -> Option<(i64, Size)> {
-        let wanted: Monomial = BTreeMap::from([(Atom::Param(name.clone()), 1)]);
-        let coefficient = *self.terms.get(&wanted)?;
-        let mut rest = self.clone();
-        rest.terms.remove(&wanted);
+        let wanted = Monomial::of(Atom::Param(name.clone()));
+        let (term, rest) = self.0.partition(|monomial, _| *monomial == wanted);
+        let (_, coefficient) = term.single_term()?;
+        let rest = Size(rest);
         if rest.params().contains(name) { None } else { Some((coefficient, rest)) }
     }
 
     /// If the size is `factor * name + rest` with `name` in neither: `(factor, rest)`; the factor
     /// may be symbolic.
     pub fn factor_in(&self, name: &Name) -> Option<(Size, Size)> {
-        let atom = Atom::Param(name.clone());
-        let (mut factor, mut rest) = (Size::default(), Size::default());
-        for (monomial, coefficient) in &self.terms {
-            let mut monomial = monomial.clone();
-            let side = match monomial.remove(&atom) {
-                None => &mut rest,
-                Some(1) => &mut factor,
-                Some(_) => return None,
-            };
-            side.terms.insert(monomial, *coefficient);
-        }
-        let clean =
-            !factor.params().contains(name) && !rest.params().contains(name) && !factor.terms.is_empty();
+        let (factor, rest) = self.0.split(&Atom::Param(name.clone()))?;
+        let (factor, rest) = (Size(factor), Size(rest));
+        let clean = !factor.params().contains(name) && !rest.params().contains(name) && !factor.0.is_empty();
         clean.then_some((factor, rest))
     }
 
@@ -389,19 +321,19 @@ impl Size {
             Atom::Div(a, b) | Atom::Mod(a, b) => a.is_natural() && b.as_constant().is_some_and(|c| c > 0),
             Atom::Huge(_, a, b) => a.is_natural() && b.is_natural(),
         };
-        self.terms.iter().all(|(monomial, coefficient)| *coefficient > 0 && monomial.keys().all(natural_atom))
+        self.0.terms().all(|(monomial, c)| c > 0 && monomial.factors().all(|(atom, _)| natural_atom(atom)))
     }
 
     /// The same size as an `i64` expression of the loop IR, sums before differences.
     pub fn to_expr(&self) -> Expr {
         let mut result: Option<Expr> = None;
-        let (positive, negative): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| **c > 0);
+        let (positive, negative): (Vec<_>, Vec<_>) = self.0.terms().rev().partition(|(_, c)| *c > 0);
         for (monomial, coefficient) in positive.into_iter().chain(negative) {
-            let subtract = *coefficient < 0 && result.is_some();
-            let factor = if subtract { coefficient.checked_neg().unwrap_or(i64::MAX) } else { *coefficient };
-            let mut product = (factor != 1 || monomial.is_empty()).then_some(Expr::Int(factor));
-            for (atom, exponent) in monomial {
-                for _ in 0..*exponent {
+            let subtract = coefficient < 0 && result.is_some();
+            let factor = if subtract { coefficient.checked_neg().unwrap_or(i64::MAX) } else { coefficient };
+            let mut product = (factor != 1 || monomial.is_one()).then_some(Expr::Int(factor));
+            for (atom, exponent) in monomial.factors() {
+                for _ in 0..exponent {
                     let atom = match atom {
                         Atom::Param(name) => Expr::Var(name.clone()),
                         Atom::Div(a, b) => Expr::binary(BinaryOp::FloorDiv, a.to_expr(), b.to_expr()),
@@ -430,11 +362,6 @@ impl Size {
     }
 }
 
-fn floor_div(a: i128, b: i128) -> Option<i128> {
-    let quotient = a.checked_div(b)?;
-    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
-}
-
 impl From<i64> for Size {
     fn from(value: i64) -> Size {
         Size::constant(value)
@@ -444,14 +371,20 @@ impl From<i64> for Size {
 impl std::ops::Add for Size {
     type Output = Size;
     fn add(self, other: Size) -> Size {
-        self.checked_add(&other).unwrap_or_else(|| Size::atom(Atom::Huge(BinaryOpKey::Add, self, other)))
+        match self.0.plus(&other.0) {
+            Some(sum) => Size(sum),
+            None => Size::atom(Atom::Huge(BinaryOpKey::Add, self, other)),
+        }
     }
 }
 
 impl std::ops::Mul for Size {
     type Output = Size;
     fn mul(self, other: Size) -> Size {
-        self.checked_mul(&other).unwrap_or_else(|| Size::atom(Atom::Huge(BinaryOpKey::Mul, self, other)))
+        match self.0.times(&other.0) {
+            Some(product) => Size(product),
+            None => Size::atom(Atom::Huge(BinaryOpKey::Mul, self, other)),
+        }
     }
 }
 
@@ -496,12 +429,12 @@ impl fmt::Display for Operand<'_> {
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.terms.is_empty() {
+        if self.0.is_empty() {
             return f.write_str("0");
         }
-        let (positive, negative): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| **c > 0);
+        let (positive, negative): (Vec<_>, Vec<_>) = self.0.terms().rev().partition(|(_, c)| *c > 0);
         for (k, (monomial, coefficient)) in positive.into_iter().chain(negative).enumerate() {
-            match (k, *coefficient < 0) {
+            match (k, coefficient < 0) {
                 (0, true) => f.write_str("-")?,
                 (0, false) => {}
                 (_, true) => f.write_str(" - ")?,
@@ -509,12 +442,12 @@ impl fmt::Display for Size {
             }
             let magnitude = coefficient.unsigned_abs();
             let mut separator = "";
-            if magnitude != 1 || monomial.is_empty() {
+            if magnitude != 1 || monomial.is_one() {
                 write!(f, "{magnitude}")?;
                 separator = "*";
             }
-            for (atom, exponent) in monomial {
-                for _ in 0..*exponent {
+            for (atom, exponent) in monomial.factors() {
+                for _ in 0..exponent {
                     write!(f, "{separator}{atom}")?;
                     separator = "*";
                 }

@@ -4,6 +4,8 @@
 //! constants by it. It is that of C without contraction or fast-math: `f32` operations round to
 //! `f32`, the functions are those of the system's `libm`, integers wrap.
 
+use arith::number;
+
 use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::types::Scalar;
 
@@ -94,20 +96,18 @@ macro_rules! choose {
     };
 }
 
-/// Operations of integers; how quotients are rounded down differs for natural numbers.
-macro_rules! integral {
-    ($op:expr, $variant:ident, $a:expr, $b:expr, $floor:expr, $rest:expr) => {{
+/// Operations of integers.
+macro_rules! integer {
+    ($op:expr, $variant:ident, $a:expr, $b:expr) => {{
         let (a, b) = ($a, $b);
         let value = match $op {
             BinaryOp::Add => a.wrapping_add(b),
             BinaryOp::Sub => a.wrapping_sub(b),
             BinaryOp::Mul => a.wrapping_mul(b),
-            BinaryOp::Div | BinaryOp::FloorDiv if b == 0 => 0,
-            BinaryOp::Rem | BinaryOp::Mod if b == 0 => a,
-            BinaryOp::Div => a.wrapping_div(b),
-            BinaryOp::Rem => a.wrapping_rem(b),
-            BinaryOp::FloorDiv => $floor(a, b),
-            BinaryOp::Mod => $rest(a, b),
+            BinaryOp::Div => number::total_trunc_div(a, b),
+            BinaryOp::Rem => number::total_trunc_rem(a, b),
+            BinaryOp::FloorDiv => number::total_floor_div(a, b),
+            BinaryOp::Mod => number::total_floor_rem(a, b),
             BinaryOp::Min => a.min(b),
             BinaryOp::Max => a.max(b),
             BinaryOp::BitAnd => a & b,
@@ -120,24 +120,6 @@ macro_rules! integral {
         };
         Ok(Value::$variant(value))
     }};
-}
-
-macro_rules! integer {
-    ($op:expr, $variant:ident, $type:ty, $a:expr, $b:expr) => {{
-        let differ = |rest: $type, b: $type| rest != 0 && (rest < 0) != (b < 0);
-        let floor = |a: $type, b: $type| a.wrapping_div(b).wrapping_sub(differ(a.wrapping_rem(b), b).into());
-        let rest = |a: $type, b: $type| {
-            let rest = a.wrapping_rem(b);
-            if differ(rest, b) { rest.wrapping_add(b) } else { rest }
-        };
-        integral!($op, $variant, $a, $b, floor, rest)
-    }};
-}
-
-macro_rules! natural {
-    ($op:expr, $variant:ident, $type:ty, $a:expr, $b:expr) => {
-        integral!($op, $variant, $a, $b, <$type>::wrapping_div, <$type>::wrapping_rem)
-    };
 }
 
 macro_rules! float {
@@ -280,14 +262,14 @@ impl Value {
         match (left, right) {
             (Value::F32(a), Value::F32(b)) => float!(op, F32, f32, a, b),
             (Value::F64(a), Value::F64(b)) => float!(op, F64, f64, a, b),
-            (Value::I64(a), Value::I64(b)) => integer!(op, I64, i64, a, b),
-            (Value::I32(a), Value::I32(b)) => integer!(op, I32, i32, a, b),
-            (Value::I8(a), Value::I8(b)) => integer!(op, I8, i8, a, b),
-            (Value::U8(a), Value::U8(b)) => natural!(op, U8, u8, a, b),
-            (Value::I16(a), Value::I16(b)) => integer!(op, I16, i16, a, b),
-            (Value::U16(a), Value::U16(b)) => natural!(op, U16, u16, a, b),
-            (Value::U32(a), Value::U32(b)) => natural!(op, U32, u32, a, b),
-            (Value::U64(a), Value::U64(b)) => natural!(op, U64, u64, a, b),
+            (Value::I64(a), Value::I64(b)) => integer!(op, I64, a, b),
+            (Value::I32(a), Value::I32(b)) => integer!(op, I32, a, b),
+            (Value::I8(a), Value::I8(b)) => integer!(op, I8, a, b),
+            (Value::U8(a), Value::U8(b)) => integer!(op, U8, a, b),
+            (Value::I16(a), Value::I16(b)) => integer!(op, I16, a, b),
+            (Value::U16(a), Value::U16(b)) => integer!(op, U16, a, b),
+            (Value::U32(a), Value::U32(b)) => integer!(op, U32, a, b),
+            (Value::U64(a), Value::U64(b)) => integer!(op, U64, a, b),
             (Value::Bool(a), Value::Bool(b)) => match op {
                 BinaryOp::And => Ok(Value::Bool(a && b)),
                 BinaryOp::Or => Ok(Value::Bool(a || b)),

@@ -5,23 +5,25 @@
 //! variable that is summed: sets like `{ 2i <= n }`, whose count is a polynomial only by residue classes, are refused.
 //! Source: the notes on the foundations of the polyhedral model, "cardinality".
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::fourier_motzkin::{Inequality, Steps, System};
+use arith::number::gcd;
+use arith::{Budget, Linear, Monomial, System};
 
-/// A polynomial with rational coefficients: products of variables with exponents, numerators over one denominator.
+/// A polynomial with rational coefficients: numerators over one denominator, without a common factor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Polynomial {
-    terms: BTreeMap<BTreeMap<String, u32>, i128>,
+    numerator: Numerator,
     denominator: i128,
 }
+
+type Numerator = arith::Polynomial<String>;
 
 /// A count: the sum of the polynomials of all pieces whose condition holds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Count {
     /// Conditions on the parameters, and polynomials.
-    pub pieces: Vec<(System, Polynomial)>,
+    pub pieces: Vec<(System<String>, Polynomial)>,
 }
 
 /// Why there is no polynomial.
@@ -59,117 +61,69 @@ const MAX_PIECES: usize = 500;
 /// with a parameter of its own, take fewer.
 const STEPS: u64 = 2_000_000;
 
+/// Rows at a time of an elimination, at most.
+const MAX_ROWS: usize = 400;
+
 impl Polynomial {
     /// A constant.
     pub fn constant(value: i128) -> Polynomial {
-        Polynomial { terms: BTreeMap::from([(BTreeMap::new(), value)]), denominator: 1 }.normalised()
+        Polynomial { numerator: Numerator::constant(value), denominator: 1 }
     }
 
-    fn affine(row: &Inequality) -> Polynomial {
-        let mut terms = BTreeMap::from([(BTreeMap::new(), row.constant)]);
-        for (name, c) in &row.coefficients {
-            terms.insert(BTreeMap::from([(name.clone(), 1)]), *c);
-        }
-        Polynomial { terms, denominator: 1 }.normalised()
+    fn affine(row: &Linear<String>) -> Polynomial {
+        Polynomial { numerator: Numerator::of_linear(row), denominator: 1 }
     }
 
-    fn normalised(mut self) -> Polynomial {
-        self.terms.retain(|_, c| *c != 0);
-        let mut factor = self.denominator.unsigned_abs();
-        for c in self.terms.values() {
-            factor = gcd(factor, c.unsigned_abs());
-        }
-        if let Ok(factor) = i128::try_from(factor)
-            && factor > 1
-        {
-            self.denominator /= factor;
-            self.terms.values_mut().for_each(|c| *c /= factor);
-        }
-        self
+    fn of(numerator: Numerator, denominator: i128) -> Option<Polynomial> {
+        let factor = numerator.terms().fold(denominator, |factor, (_, c)| gcd(factor, c));
+        let numerator = numerator.map_coefficients(|c| c.checked_div(factor))?;
+        Some(Polynomial { numerator, denominator: denominator.checked_div(factor)? })
     }
 
     fn add(&self, other: &Polynomial) -> Option<Polynomial> {
-        let common =
-            i128::try_from(gcd(self.denominator.unsigned_abs(), other.denominator.unsigned_abs())).ok()?;
+        let common = gcd(self.denominator, other.denominator);
         let (a, b) = (other.denominator / common, self.denominator / common);
-        let mut terms = BTreeMap::new();
-        for (monomial, c) in &self.terms {
-            terms.insert(monomial.clone(), c.checked_mul(a)?);
-        }
-        for (monomial, c) in &other.terms {
-            let slot = terms.entry(monomial.clone()).or_insert(0i128);
-            *slot = slot.checked_add(c.checked_mul(b)?)?;
-        }
-        Some(Polynomial { terms, denominator: self.denominator.checked_mul(a)? }.normalised())
+        let sum = self.numerator.scaled(a)?.plus_times(b, &other.numerator)?;
+        Polynomial::of(sum, self.denominator.checked_mul(a)?)
     }
 
     /// The product; none if its numbers are too large, or no steps are left.
-    fn mul(&self, other: &Polynomial, steps: &Steps) -> Option<Polynomial> {
-        if !steps.take(self.terms.len() * other.terms.len()) {
+    fn mul(&self, other: &Polynomial, steps: &Budget) -> Option<Polynomial> {
+        if !steps.take(self.numerator.len() * other.numerator.len()) {
             return None;
         }
-        let mut terms = BTreeMap::new();
-        for (ma, a) in &self.terms {
-            for (mb, b) in &other.terms {
-                let mut monomial = ma.clone();
-                for (name, exponent) in mb {
-                    *monomial.entry(name.clone()).or_insert(0) += exponent;
-                }
-                let slot = terms.entry(monomial).or_insert(0i128);
-                *slot = slot.checked_add(a.checked_mul(*b)?)?;
-            }
-        }
-        Some(Polynomial { terms, denominator: self.denominator.checked_mul(other.denominator)? }.normalised())
+        let product = self.numerator.times(&other.numerator)?;
+        Polynomial::of(product, self.denominator.checked_mul(other.denominator)?)
     }
 
     /// The sum; none if its numbers are too large, or no steps are left.
-    fn plus(&self, other: &Polynomial, steps: &Steps) -> Option<Polynomial> {
-        if !steps.take(self.terms.len() + other.terms.len()) {
+    fn plus(&self, other: &Polynomial, steps: &Budget) -> Option<Polynomial> {
+        if !steps.take(self.numerator.len() + other.numerator.len()) {
             return None;
         }
         self.add(other)
     }
 
-    fn scaled(&self, numerator: i128, denominator: i128, steps: &Steps) -> Option<Polynomial> {
-        let scale = Polynomial { terms: BTreeMap::from([(BTreeMap::new(), numerator)]), denominator };
-        self.mul(&scale, steps)
+    fn scaled(&self, numerator: i128, denominator: i128, steps: &Budget) -> Option<Polynomial> {
+        self.mul(&Polynomial { numerator: Numerator::constant(numerator), denominator }, steps)
     }
 
     /// The coefficients of the powers of `variable`, lowest first.
-    fn by_power(&self, variable: &str) -> Vec<Polynomial> {
-        let mut powers: Vec<Polynomial> = Vec::new();
-        for (monomial, c) in &self.terms {
-            let mut rest = monomial.clone();
-            let exponent = rest.remove(variable).unwrap_or(0) as usize;
-            while powers.len() <= exponent {
-                powers.push(Polynomial { terms: BTreeMap::new(), denominator: self.denominator });
-            }
-            powers[exponent].terms.insert(rest, *c);
-        }
-        powers.into_iter().map(Polynomial::normalised).collect()
+    fn by_power(&self, variable: &String) -> Option<Vec<Polynomial>> {
+        let powers = self.numerator.by_power(variable).into_iter();
+        powers.map(|numerator| Polynomial::of(numerator, self.denominator)).collect()
     }
 
     /// The value at these parameters, if it is defined and an integer that fits.
     pub fn value(&self, at: &dyn Fn(&str) -> Option<i128>) -> Option<i128> {
-        let mut sum = 0i128;
-        for (monomial, c) in &self.terms {
-            let mut product = *c;
-            for (name, exponent) in monomial {
-                product = product.checked_mul(at(name)?.checked_pow(*exponent)?)?;
-            }
-            sum = sum.checked_add(product)?;
-        }
+        let sum = self.numerator.value(|name| at(name))?;
         (sum % self.denominator == 0).then(|| sum / self.denominator)
     }
 }
 
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 /// `0^k + 1^k + ... + (x - 1)^k` at `x = bound`, by the recurrence of telescoping sums:
 /// `(k + 1) S_k = x^(k+1) - sum_{j < k} binomial(k + 1, j) S_j`.
-fn power_sums(bound: &Polynomial, up_to: usize, steps: &Steps) -> Option<Vec<Polynomial>> {
+fn power_sums(bound: &Polynomial, up_to: usize, steps: &Budget) -> Option<Vec<Polynomial>> {
     let mut sums: Vec<Polynomial> = Vec::new();
     let mut power = bound.clone();
     for k in 0..=up_to {
@@ -189,17 +143,17 @@ fn power_sums(bound: &Polynomial, up_to: usize, steps: &Steps) -> Option<Vec<Pol
 ///
 /// # Errors
 /// If the set is unbounded, not a polynomial in the form handled here, or too large.
-pub fn count(system: &System, variables: &[String]) -> Result<Count, NoCount> {
+pub fn count(system: &System<String>, variables: &[String]) -> Result<Count, NoCount> {
     let mut result = Count::default();
-    sum(system, variables, Polynomial::constant(1), &Steps::new(STEPS), &mut result)?;
+    sum(system, variables, Polynomial::constant(1), &Budget::new(MAX_ROWS, STEPS), &mut result)?;
     Ok(result)
 }
 
 fn sum(
-    system: &System,
+    system: &System<String>,
     variables: &[String],
     polynomial: Polynomial,
-    steps: &Steps,
+    steps: &Budget,
     result: &mut Count,
 ) -> Result<(), NoCount> {
     if system.is_empty_within(steps) {
@@ -225,7 +179,7 @@ fn sum(
             .cloned()
             .collect::<Vec<_>>()
     };
-    let summable = |variable: &&String| system.rows.iter().all(|row| row.coefficient(variable).abs() <= 1);
+    let summable = |variable: &&String| system.rows.iter().all(|row| row.coefficient(*variable).abs() <= 1);
     let cost = |variable: &&String| bounds(variable, 1).len() * bounds(variable, -1).len();
     let Some(variable) = variables.iter().filter(summable).min_by_key(cost) else {
         return Err(NoCount::NotPolynomial(variables[0].clone()));
@@ -235,45 +189,25 @@ fn sum(
     if lower.is_empty() || upper.is_empty() {
         return Err(NoCount::Unbounded(variable.clone()));
     }
-    let others: Vec<Inequality> =
+    let others: Vec<Linear<String>> =
         system.rows.iter().filter(|row| row.coefficient(variable) == 0).cloned().collect();
-    let side = |row: &Inequality, sign: i128| {
-        let mut value = row.clone();
-        value.coefficients.remove(variable);
-        for c in value.coefficients.values_mut() {
-            *c *= sign;
-        }
-        value.constant *= sign;
-        value
-    };
-    let lows: Vec<Inequality> = lower.iter().map(|row| side(row, -1)).collect();
-    let highs: Vec<Inequality> = upper.iter().map(|row| side(row, 1)).collect();
-    let at_least = |a: &Inequality, b: &Inequality, slack: i128| {
-        let mut row = a.clone();
-        for (name, c) in &b.coefficients {
-            *row.coefficients.entry(name.clone()).or_insert(0) -= c;
-        }
-        row.coefficients.retain(|_, c| *c != 0);
-        row.constant -= b.constant + slack;
-        row
-    };
+    // Coefficients of the variable are 1 and -1.
+    let lows = lower.iter().map(|row| row.split(variable).1.negated()).collect::<Option<Vec<_>>>();
+    let lows = lows.ok_or(NoCount::TooLarge)?;
+    let highs: Vec<Linear<String>> = upper.iter().map(|row| row.split(variable).1).collect();
+    let at_least = |a: &Linear<String>, b: &Linear<String>, slack: i128| a.minus(b)?.plus_constant(-slack);
     for (i, low) in lows.iter().enumerate() {
         for (j, high) in highs.iter().enumerate() {
-            let mut rows = others.clone();
-            rows.extend(
-                lows.iter()
-                    .enumerate()
-                    .filter(|(k, _)| *k != i)
-                    .map(|(k, l)| at_least(low, l, i128::from(k < i))),
-            );
-            rows.extend(
-                highs
-                    .iter()
-                    .enumerate()
-                    .filter(|(k, _)| *k != j)
-                    .map(|(k, h)| at_least(h, high, i128::from(k < j))),
-            );
-            rows.push(at_least(high, low, 0));
+            let other_lows = lows.iter().enumerate().filter(|(k, _)| *k != i);
+            let other_highs = highs.iter().enumerate().filter(|(k, _)| *k != j);
+            let rows = others
+                .iter()
+                .cloned()
+                .map(Some)
+                .chain(other_lows.map(|(k, l)| at_least(low, l, i128::from(k < i))))
+                .chain(other_highs.map(|(k, h)| at_least(h, high, i128::from(k < j))))
+                .chain([at_least(high, low, 0)]);
+            let rows = rows.collect::<Option<Vec<_>>>().ok_or(NoCount::TooLarge)?;
             let total = between(&polynomial, variable, (low, high), steps).ok_or(NoCount::TooLarge)?;
             sum(&System::new(rows), &rest, total, steps, result)?;
         }
@@ -284,11 +218,11 @@ fn sum(
 /// The sum of `polynomial` for `variable` from `low` to `high`.
 fn between(
     polynomial: &Polynomial,
-    variable: &str,
-    (low, high): (&Inequality, &Inequality),
-    steps: &Steps,
+    variable: &String,
+    (low, high): (&Linear<String>, &Linear<String>),
+    steps: &Budget,
 ) -> Option<Polynomial> {
-    let powers = polynomial.by_power(variable);
+    let powers = polynomial.by_power(variable)?;
     let from = power_sums(&Polynomial::affine(low), powers.len(), steps)?;
     let to = power_sums(&Polynomial::affine(high).add(&Polynomial::constant(1))?, powers.len(), steps)?;
     powers.iter().enumerate().try_fold(Polynomial::constant(0), |total, (k, coefficient)| {
@@ -304,11 +238,7 @@ impl Count {
         for (condition, polynomial) in &self.pieces {
             let mut holds = true;
             for row in &condition.rows {
-                let mut value = row.constant;
-                for (name, c) in &row.coefficients {
-                    value = value.checked_add(c.checked_mul(at(name)?)?)?;
-                }
-                holds &= value >= 0;
+                holds &= row.value(|name| at(name))? >= 0;
             }
             if holds {
                 total = total.checked_add(polynomial.value(at)?)?;
@@ -320,14 +250,13 @@ impl Count {
 
 impl fmt::Display for Polynomial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.terms.is_empty() {
+        if self.numerator.is_empty() {
             return f.write_str("0");
         }
-        let degree = |m: &BTreeMap<String, u32>| m.values().sum::<u32>();
-        let mut terms: Vec<_> = self.terms.iter().collect();
-        terms.sort_by_key(|(m, _)| std::cmp::Reverse(degree(m)));
+        let mut terms: Vec<(&Monomial<String>, i128)> = self.numerator.terms().collect();
+        terms.sort_by_key(|(m, _)| std::cmp::Reverse(m.degree()));
         for (k, (monomial, c)) in terms.into_iter().enumerate() {
-            let sign = match (k, *c < 0) {
+            let sign = match (k, c < 0) {
                 (0, true) => "-",
                 (0, false) => "",
                 (_, true) => " - ",
@@ -338,14 +267,14 @@ impl fmt::Display for Polynomial {
             let (numerator, denominator) = (numerator / common, denominator / common);
             f.write_str(sign)?;
             let mut separator = "";
-            if numerator != 1 || monomial.is_empty() || denominator != 1 {
+            if numerator != 1 || monomial.is_one() || denominator != 1 {
                 match denominator {
                     1 => write!(f, "{numerator}")?,
                     d => write!(f, "{numerator}/{d}")?,
                 }
                 separator = "*";
             }
-            for (name, exponent) in monomial {
+            for (name, exponent) in monomial.factors() {
                 match exponent {
                     1 => write!(f, "{separator}{name}")?,
                     e => write!(f, "{separator}{name}^{e}")?,

@@ -15,7 +15,6 @@ pub mod check;
 pub mod codegen;
 pub mod dependence;
 mod fault;
-pub mod fourier_motzkin;
 pub mod limits;
 pub mod local;
 pub mod locality;

@@ -529,7 +529,7 @@ fn parallel_writes_apart(claim: &Claim, site: &Site) -> Result<()> {
                 let own = |e: &Expr| {
                     linear(e).is_some_and(|row| {
                         row.coefficient(var).abs() == 1
-                            && inner.iter().all(|other| row.coefficient(other) == 0)
+                            && inner.iter().all(|other| row.coefficient(*other) == 0)
                     })
                 };
                 if !site.indices.iter().any(own) {

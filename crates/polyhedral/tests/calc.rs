@@ -1,7 +1,8 @@
 //! The calculator on files of expressions, and its two ways of its own (elimination, counting) against the set library.
 
+use arith::Linear;
+use arith::fourier_motzkin::LoopBounds;
 use polyhedral::calc::{Limits, evaluate};
-use polyhedral::fourier_motzkin::{Inequality, LoopBounds};
 use proptest::prelude::*;
 
 /// A diagnostic with its place marked under the text.
@@ -137,7 +138,7 @@ proptest! {
         let Value::Bounds(sets) = evaluate(&format!("bounds({set})"), Limits::default()).unwrap() else { unreachable!() };
         let mut visited = 0i64;
         for (_, bounds) in &sets {
-            let holds = |row: &Inequality| row.coefficient("n") * i128::from(n) + row.constant >= 0;
+            let holds = |row: &Linear<String>| row.value(|_| Some(i128::from(n))).unwrap() >= 0;
             if bounds.context.rows.iter().all(holds) {
                 visited += visit(&bounds.loops, &mut vec![("n".to_string(), i128::from(n))]);
             }
@@ -154,14 +155,10 @@ proptest! {
 }
 
 /// Number of points that the loops visit.
-fn visit(bounds: &[LoopBounds], at: &mut Vec<(String, i128)>) -> i64 {
+fn visit(bounds: &[LoopBounds<String>], at: &mut Vec<(String, i128)>) -> i64 {
     let Some((first, rest)) = bounds.split_first() else { return 1 };
-    let value = |row: &Inequality, at: &[(String, i128)]| {
-        row.coefficients
-            .iter()
-            .map(|(name, c)| c * at.iter().find(|(n, _)| n == name).expect("an outer variable").1)
-            .sum::<i128>()
-            + row.constant
+    let value = |row: &Linear<String>, at: &[(String, i128)]| {
+        row.value(|name| at.iter().find(|(n, _)| n == name).map(|(_, x)| *x)).expect("outer variables")
     };
     let low =
         first.lower.iter().map(|(row, d)| -((-value(row, at)).div_euclid(*d))).max().expect("bounded below");

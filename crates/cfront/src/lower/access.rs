@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use arith::number::floor_div;
 use loops::{Access, BinaryOp, Expr as Hub, Name, Scalar};
 
 use super::assume::{Bounds, Need};
 use super::by_data::is_unknown;
 use super::index::{AtomKind, NotIndex, atom_number};
-use super::polynomial::{Gathered, Polynomial};
+use super::polynomial::{Gathered, Polynomial, has_rows, sizes_of_products};
 use super::{ActiveLoop, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, Unary};
 use crate::codes;
@@ -161,7 +162,7 @@ impl Lowering<'_> {
         let (polynomial, expr, why) = match subscript {
             Subscript::Zero => (Polynomial::default(), Some(Hub::Int(0)), None),
             Subscript::Expr(s) => match self.index(s) {
-                Ok(index) => (Polynomial::linear(&index.form), Some(index.expr), None),
+                Ok(index) => (Polynomial::of_linear(&index.form), Some(index.expr), None),
                 Err(why) => match self.polynomial(s, &mut gathered) {
                     Ok((p, _)) => (p, None, Some(why)),
                     Err(_) => match self.looked_up(k, s, reads) {
@@ -203,7 +204,7 @@ impl Lowering<'_> {
     /// Notes which of an array's first subscripts an access has.
     fn add_reach(&mut self, k: usize, form: &Linear, loops: &[Bounds]) {
         let first = self.bound(form, loops, false, 0);
-        let end = self.bound(form, loops, true, 0).and_then(|last| last.add(1));
+        let end = self.bound(form, loops, true, 0).and_then(|last| last.plus_constant(1));
         let of_sizes = |form: &Linear| self.is_of_sizes(form);
         let reach = first.zip(end).filter(|(first, end)| of_sizes(first) && of_sizes(end));
         let Some(array) = self.arrays.get_mut(&k) else { return };
@@ -237,7 +238,7 @@ impl Lowering<'_> {
             self.length_of(k);
             return Ok(());
         }
-        let end = self.bound(form, loops, true, 0).and_then(|l| l.add(1));
+        let end = self.bound(form, loops, true, 0).and_then(|l| l.plus_constant(1));
         let Some(end) = end else {
             let name = self.res.objects[k].name.clone();
             let message = format!("the extent of the first dimension of `{name}` is not known");
@@ -268,17 +269,17 @@ impl Lowering<'_> {
                 Some(k) => loops.iter().any(|(var, ..)| expr_mentions(&self.atoms[k].expr, var)),
                 None => false,
             };
-            let atom = form.terms.keys().find(|name| inner(name)).cloned();
+            let atom = form.variables().find(|name| inner(name)).cloned();
             if let Some(name) = atom {
                 let side = up == (form.coefficient(&name) > 0);
                 let by = self.bound_atom(&name, loops, side, depth)?;
                 form = form.replace(&name, &by)?;
                 continue;
             }
-            let found = loops.iter().rev().find(|(var, ..)| form.terms.contains_key(var));
+            let found = loops.iter().rev().find(|(var, ..)| form.mentions(var));
             let Some((var, lower, upper)) = found else { return Some(form) };
             let side = up == (form.coefficient(var) > 0);
-            form = form.replace(var, &if side { upper.add(-1)? } else { lower.clone() })?;
+            form = form.replace(var, &if side { upper.plus_constant(-1)? } else { lower.clone() })?;
         }
         None
     }
@@ -289,7 +290,7 @@ impl Lowering<'_> {
             AtomKind::Quotient(a, d) => {
                 let a = self.bound(&a, loops, up, depth + 1)?;
                 if let Some(c) = a.as_constant() {
-                    return Some(Linear::constant(c.div_euclid(d)));
+                    return floor_div(c, d).map(Linear::constant);
                 }
                 let expr = Hub::binary(BinaryOp::FloorDiv, self.form_expr(&a), Hub::Int(d));
                 Some(Linear::name(self.atom(expr, AtomKind::Quotient(a, d))))
@@ -310,7 +311,7 @@ impl Lowering<'_> {
         for form in forms {
             let sign = if up { 1 } else { -1 };
             let difference =
-                |other: &Linear| form.plus(-1, other).and_then(|d| d.as_constant()).map(|c| c * sign);
+                |other: &Linear| form.minus(other).and_then(|d| d.as_constant()).map(|c| c * sign);
             match kept.iter().position(|other| difference(other).is_some()) {
                 Some(k) => {
                     if difference(&kept[k]).is_some_and(|d| d > 0) {
@@ -391,7 +392,7 @@ impl Lowering<'_> {
     fn keeps_within(&mut self, p: &Pending, row: &Linear, strides: &[Linear]) {
         let Some(most) = p.most else { return };
         let first = self.bound(row, &p.loops, false, 0);
-        let rows = self.bound(row, &p.loops, true, 0).and_then(|last| last.add(1));
+        let rows = self.bound(row, &p.loops, true, 0).and_then(|last| last.plus_constant(1));
         let known = first.zip(rows).filter(|(a, b)| self.is_of_sizes(a) && self.is_of_sizes(b));
         let what = self.snippet(p.at);
         let Some((first, rows)) = known else {
@@ -429,7 +430,7 @@ impl Lowering<'_> {
             (None, None) => "it is not a sum of terms times sizes".to_string(),
         };
         // Dimensions only help where rows have an extent that is not a loop's.
-        let help = if p.polynomial.has_rows(&vars) {
+        let help = if has_rows(&p.polynomial, &vars) {
             let extents = match strides.last() {
                 Some(stride) => format!("[{}]", self.form_text(stride)),
                 None => self.extents_of_rows(p, &vars),
@@ -457,10 +458,10 @@ impl Lowering<'_> {
             return known;
         }
         let (need, holds, text) = if let Some(stride) = self.row_if_positive(p, strides) {
-            let Some(positive) = stride.add(-1) else { return known };
+            let Some(positive) = stride.plus_constant(-1) else { return known };
             (positive.clone(), positive, format!("{} > 0", self.form_text(&stride)))
         } else if let Some((stride, rest, end)) = self.row_if_below(p, strides) {
-            let forms = stride.plus(-1, &end).zip(stride.plus(-1, &rest).and_then(|below| below.add(-1)));
+            let forms = stride.minus(&end).zip(stride.minus(&rest).and_then(|below| below.plus_constant(-1)));
             let Some((need, below)) = forms else { return known };
             (need, below, format!("{} <= {}", self.form_text(&end), self.form_text(&stride)))
         } else {
@@ -477,11 +478,11 @@ impl Lowering<'_> {
     /// The length of rows that a flat subscript would have if what is added to them were known to be below it, that, and how far it goes.
     fn row_if_below(&mut self, p: &Pending, strides: &[Linear]) -> Option<(Linear, Linear, Linear)> {
         for (stride, rest) in self.rows_if_below(p, strides) {
-            let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.add(1));
+            let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.plus_constant(1));
             let of_sizes = |end: &Linear| end.as_constant().is_some() || self.is_size_form(end);
             let Some(end) = end.filter(|end| of_sizes(end) && *end != stride) else { continue };
             // What never holds, or only for the smallest sizes, is not tested.
-            if stride.terms.iter().all(|(name, c)| end.coefficient(name) < *c) {
+            if stride.terms().all(|(name, c)| end.coefficient(name) < c) {
                 return Some((stride, rest, end));
             }
         }
@@ -494,7 +495,7 @@ impl Lowering<'_> {
 
     /// The extents of a view with rows, as the products of a subscript have them.
     fn extents_of_rows(&self, p: &Pending, loops: &[&str]) -> String {
-        let products = p.polynomial.sizes_of_products(loops);
+        let products = sizes_of_products(&p.polynomial, loops);
         let whole = |names: &[Name]| names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(" * ");
         if let [names] = products.as_slice()
             && let [name] = names.as_slice()
@@ -531,7 +532,7 @@ impl Lowering<'_> {
         for k in open {
             let ends = self.arrays[&k].ends.clone();
             let end = self.farthest(ends, true);
-            let least = end.terms.values().all(|c| *c >= 0) && end.constant >= 0;
+            let least = end.terms().all(|(_, c)| c >= 0) && end.constant_term() >= 0;
             let expr = self.form_expr(&end);
             // Where nothing is touched at small sizes, `n - 1` rows are none.
             let expr = if least { expr } else { expr.max(Hub::Int(0)) };

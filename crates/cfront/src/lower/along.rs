@@ -89,7 +89,7 @@ impl Lowering<'_> {
                     return self.fail_with(codes::BOUND, message, (why.at, "not affine"), help);
                 }
             };
-            if start.plus(by, &first.form).is_none() {
+            if start.plus_times(by, &first.form).is_none() {
                 return self.fail(codes::BOUND, "a constant beyond 64 bits", at, "counted here");
             }
             all.push(Along { object, ty, name: name.clone(), first: start, by, step: &other.step });
@@ -115,8 +115,8 @@ impl Lowering<'_> {
                 let help = format!("declare it as signed, as in `long {}`", other.name);
                 return self.fail_with(codes::LOOP, message, (other.step.at, "counted here"), &help);
             }
-            let travelled = now.plus(-1, start);
-            let form = travelled.and_then(|t| other.first.plus(other.by, &t));
+            let travelled = now.minus(start);
+            let form = travelled.and_then(|t| other.first.plus_times(other.by, &t));
             let Some(form) = form else {
                 return self.fail(codes::BOUND, "a constant beyond 64 bits", other.step.at, "counted here");
             };

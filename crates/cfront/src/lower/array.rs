@@ -4,7 +4,7 @@ use loops::{Expr as Hub, Name, Scalar};
 
 use super::assume::Need;
 use super::index::atom_number;
-use super::polynomial::{Gathered, Polynomial};
+use super::polynomial::{Gathered, Polynomial, expression, factors};
 use super::{Class, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, MEMBER, MIXED};
 use crate::codes;
@@ -203,7 +203,7 @@ impl Lowering<'_> {
                 if let Some(most) = gathered.most {
                     self.product_fits(&name, &p, most, e.at)?;
                 }
-                Ok(Some(p.to_expr(&|name| match atom_number(name) {
+                Ok(Some(expression(&p, &|name| match atom_number(name) {
                     Some(k) => self.atoms[k].expr.clone(),
                     None => Hub::Var(name.clone()),
                 })))
@@ -214,7 +214,7 @@ impl Lowering<'_> {
     /// An extent that is computed in a type without a sign must not wrap around.
     fn product_fits(&mut self, name: &str, extent: &Polynomial, most: i64, at: At) -> Try<()> {
         let what = self.snippet(at);
-        let Some(factors) = extent.factors() else {
+        let Some(factors) = factors(extent) else {
             let message = format!("whether the extent `{what}` of `{name}` wraps around cannot be tested");
             let help = "compute it in a signed type, as in `(long)n * m + k`";
             return self.fail_with(codes::SHAPE, message, (at, "may wrap around"), help);

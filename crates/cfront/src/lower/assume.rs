@@ -83,10 +83,10 @@ impl Lowering<'_> {
         if ty.is_unsigned() {
             self.known.push(me.clone());
         } else if ty.bits() < 64 {
-            self.of_types.extend(me.add(-least));
+            self.of_types.extend(me.plus_constant(-least));
         }
         if ty.bits() < 64 || ty.is_unsigned() {
-            self.of_types.extend(Linear::constant(most).plus(-1, &me));
+            self.of_types.extend(Linear::constant(most).minus(&me));
         }
     }
 
@@ -107,7 +107,8 @@ impl Lowering<'_> {
     pub(super) fn in_range(&mut self, form: &Linear, ty: IntType, at: At) -> Result<(), NotIndex> {
         let (least, most) = ty.values();
         if least > i64::MIN {
-            let above = form.add(least.saturating_neg()).ok_or_else(|| super::index::too_large(at))?;
+            let above =
+                form.plus_constant(least.saturating_neg()).ok_or_else(|| super::index::too_large(at))?;
             if self.strict && least == 0 && !self.follows_here(&above) {
                 return Err(not(format!("unsigned `{}` may wrap below zero", self.snippet(at)), at));
             }
@@ -118,7 +119,7 @@ impl Lowering<'_> {
             })?;
         }
         if most < i64::MAX {
-            let below = Linear::constant(most).plus(-1, form).ok_or_else(|| super::index::too_large(at))?;
+            let below = Linear::constant(most).minus(form).ok_or_else(|| super::index::too_large(at))?;
             self.need(&below, at, &|what| format!("{what} is at most {most}"))?;
         }
         Ok(())
@@ -164,10 +165,10 @@ impl Lowering<'_> {
     /// For a form that subtracts a maximum, adds a minimum, or has a choice: the two forms that are
     /// both at least 0 if the form is.
     fn cases(&self, form: &Linear) -> Option<[Linear; 2]> {
-        form.terms.iter().find_map(|(name, c)| {
+        form.terms().find_map(|(name, c)| {
             let (a, b) = match &self.atoms[atom_number(name)?].kind {
-                AtomKind::Max(a, b) if *c < 0 => (a, b),
-                AtomKind::Min(a, b) if *c > 0 => (a, b),
+                AtomKind::Max(a, b) if c < 0 => (a, b),
+                AtomKind::Min(a, b) if c > 0 => (a, b),
                 AtomKind::Choice(a, b) => (a, b),
                 _ => return None,
             };
@@ -201,7 +202,7 @@ impl Lowering<'_> {
 
     /// Whether a form has no loop variable in it.
     pub(super) fn is_of_sizes(&self, form: &Linear) -> bool {
-        form.terms.keys().all(|name| match atom_number(name) {
+        form.variables().all(|name| match atom_number(name) {
             Some(k) => {
                 !self.loop_types.keys().any(|var| super::header::expr_mentions(&self.atoms[k].expr, var))
             }
@@ -224,15 +225,12 @@ impl Lowering<'_> {
     pub(super) fn condition_text(&self, need: &Need) -> Option<String> {
         match need {
             Need::Natural(form) => {
-                let (mut left, mut right) = (Linear::default(), Linear::default());
-                for (name, c) in &form.terms {
-                    let (side, c) = if *c > 0 { (&mut left, *c) } else { (&mut right, c.checked_neg()?) };
-                    side.terms.insert(name.clone(), c);
-                }
-                let side = if form.constant > 0 { &mut left } else { &mut right };
-                side.constant = form.constant.checked_abs()?;
-                let op = if left.terms.is_empty() { "<=" } else { ">=" };
-                let (first, second) = if left.terms.is_empty() { (right, left) } else { (left, right) };
+                let (left, right) = form.partition(|_, c| c > 0);
+                let constant = form.constant_term();
+                let left = left.plus_constant(constant.max(0))?;
+                let right = right.plus_constant(constant.min(0))?.negated()?;
+                let op = if left.is_constant() { "<=" } else { ">=" };
+                let (first, second) = if left.is_constant() { (right, left) } else { (left, right) };
                 self.comparison_text(&self.form_expr(&first), op, &self.form_expr(&second))
             }
             Need::Product(factors, most) => {

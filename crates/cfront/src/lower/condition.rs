@@ -93,9 +93,9 @@ impl Lowering<'_> {
         right: Index,
         at: At,
     ) -> Result<Condition, NotIndex> {
-        let less = right.form.plus(-1, &left.form).ok_or_else(|| too_large(at))?;
-        let more = less.times(-1).ok_or_else(|| too_large(at))?;
-        let strictly = |form: &Linear| form.add(-1).ok_or_else(|| too_large(at));
+        let less = right.form.minus(&left.form).ok_or_else(|| too_large(at))?;
+        let more = less.negated().ok_or_else(|| too_large(at))?;
+        let strictly = |form: &Linear| form.plus_constant(-1).ok_or_else(|| too_large(at));
         let (holds, fails) = match op {
             CompareOp::Lt => (vec![strictly(&less)?], vec![more]),
             CompareOp::Le => (vec![less], vec![strictly(&more)?]),

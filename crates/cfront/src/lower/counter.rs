@@ -32,15 +32,15 @@ impl Lowering<'_> {
         let ty = header.ty.c_name();
         // The value with which the loop ends, at most.
         let up = header.step > 0;
-        let after = if up { bound.add(header.step - 1) } else { bound.add(header.step) };
+        let after = if up { bound.plus_constant(header.step - 1) } else { bound.plus_constant(header.step) };
         let Some(after) = after else {
             return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
         };
         if header.ty.wraps() {
             let (least, most) = header.ty.values();
             let room = match up {
-                true => Linear::constant(most).plus(-1, &after),
-                false => least.checked_neg().and_then(|most| after.add(most)),
+                true => Linear::constant(most).minus(&after),
+                false => least.checked_neg().and_then(|most| after.plus_constant(most)),
             };
             let Some(room) = room else {
                 return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
@@ -70,9 +70,9 @@ impl Lowering<'_> {
     ) -> Try<()> {
         let mark = self.known.len();
         let me = Linear::name(hub.clone());
-        self.known.extend(me.plus(-1, &lowest));
-        self.known.extend(highest.plus(-1, &me));
-        let end = highest.add(1).unwrap_or(highest);
+        self.known.extend(me.minus(&lowest));
+        self.known.extend(highest.minus(&me));
+        let end = highest.plus_constant(1).unwrap_or(highest);
         self.loops.push(ActiveLoop { var: hub.clone(), lower: lowest, upper: end });
         let before = self.loop_types.insert(hub.clone(), header.ty);
         let failed = deferred.into_iter().find_map(|one| {

@@ -83,7 +83,7 @@ impl Lowering<'_> {
         let counted = value.form.clone();
         if f.counts_first {
             // The condition has seen it before the step.
-            let Some(form) = value.form.add(header.step) else {
+            let Some(form) = value.form.plus_constant(header.step) else {
                 return self.bad_condition(&header, cond, "it has a constant beyond 64 bits");
             };
             value = Index { expr: self.form_expr(&form), form, ty: header.ty, substituted: true };
@@ -95,8 +95,8 @@ impl Lowering<'_> {
         // What holds in the body.
         let mark = self.known.len();
         let variable = Linear::name(hub.clone());
-        self.known.extend(variable.plus(-1, &lower.form));
-        self.known.extend(upper.form.plus(-1, &variable).and_then(|l| l.add(-1)));
+        self.known.extend(variable.minus(&lower.form));
+        self.known.extend(upper.form.minus(&variable).and_then(|l| l.plus_constant(-1)));
         self.loops.push(ActiveLoop { var: hub.clone(), lower: lower.form, upper: upper.form });
         let shared = self.taken.insert(hub.clone(), Some(header.ty));
         self.finals.insert(k, last(&value.expr));
@@ -323,7 +323,7 @@ impl Lowering<'_> {
         if left_index.ty.common(right_index.ty).is_unsigned() {
             let own = if self.mentions(&left_index.form, &var) { &left_index } else { &right_index };
             let strictly = matches!(op, CompareOp::Gt) as i64;
-            let bound = right_index.form.add(strictly - 1).filter(|_| alone);
+            let bound = right_index.form.plus_constant(strictly - 1).filter(|_| alone);
             let negative = match (up, bound) {
                 (true, _) => self.turns_unsigned(header, &var, own, None),
                 (false, Some(bound)) => self.turns_unsigned(header, &var, own, Some(&bound)),
@@ -354,16 +354,15 @@ impl Lowering<'_> {
         }
         // `a * var + rest >= 0`
         let difference = match op {
-            CompareOp::Lt | CompareOp::Le => right_index.form.plus(-1, &left_index.form),
-            _ => left_index.form.plus(-1, &right_index.form),
+            CompareOp::Lt | CompareOp::Le => right_index.form.minus(&left_index.form),
+            _ => left_index.form.minus(&right_index.form),
         };
         let strict = i64::from(matches!(op, CompareOp::Lt | CompareOp::Gt));
-        let Some(form) = difference.and_then(|d| d.add(-strict)) else {
+        let Some(form) = difference.and_then(|d| d.plus_constant(-strict)) else {
             return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
         };
-        let coefficient = form.coefficient(&var);
-        let mut rest = form;
-        rest.terms.remove(&*var);
+        let (coefficient, rest) = form.split(&var);
+        let coefficient = coefficient.unwrap_or(0);
         if coefficient == 0 || self.mentions(&rest, &var) {
             return self.bad_condition(
                 header,
@@ -404,26 +403,26 @@ impl Lowering<'_> {
             None => {
                 let Ok(first) = self.index(header.first) else { return true };
                 let mark = self.known.len();
-                self.known.extend(Linear::name(var.clone()).plus(-1, &first.form));
+                self.known.extend(Linear::name(var.clone()).minus(&first.form));
                 let holds = self.holds(&own.form);
                 self.known.truncate(mark);
                 !holds
             }
             // Down to the value with which the loop ends.
             Some(bound) => {
-                let last = bound.add(header.step.saturating_add(1));
+                let last = bound.plus_constant(header.step.saturating_add(1));
                 !last.is_some_and(|last| self.holds(&last))
             }
         }
     }
 
     fn variable_of(&self, variable: &Index) -> Name {
-        variable.form.terms.keys().next().cloned().unwrap_or_else(|| Name::new(""))
+        variable.form.variables().next().cloned().unwrap_or_else(|| Name::new(""))
     }
 
     /// Whether a form has the variable in it, perhaps inside an atom.
     pub(super) fn mentions(&self, form: &Linear, var: &Name) -> bool {
-        form.terms.keys().any(|name| match super::index::atom_number(name) {
+        form.variables().any(|name| match super::index::atom_number(name) {
             Some(k) => expr_mentions(&self.atoms[k].expr, var),
             None => name == var,
         })
@@ -449,7 +448,7 @@ impl Lowering<'_> {
         let first =
             self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
         let sign = if up { 1 } else { -1 };
-        let distance = bound.form.plus(-1, &first.form).and_then(|d| d.times(sign));
+        let distance = bound.form.minus(&first.form).and_then(|d| d.times(sign));
         let Some(distance) = distance else {
             return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
         };
@@ -494,7 +493,7 @@ impl Lowering<'_> {
         let count = self
             .linear_sum(&Index { substituted: stride == 1, ..whole }, 1, &Index::constant(1), cond.at)
             .map_err(|why| self.bad_bound(&header.name, cond, why))?;
-        let form = first.form.plus(-stride, &Linear::name(hub.clone()));
+        let form = first.form.plus_times(-stride, &Linear::name(hub.clone()));
         let Some(form) = form else {
             return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
         };

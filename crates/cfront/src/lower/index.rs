@@ -10,7 +10,7 @@ use super::condition::as_extremum;
 use super::{Class, Lowering, int};
 use crate::ast::{At, Binary, COMMA, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType, Known};
-use crate::linear::{Linear, implies};
+use crate::linear::{Linear, expression, implies};
 use crate::lower::resolve::Meaning;
 
 /// An integer expression of the index arithmetic.
@@ -302,9 +302,9 @@ impl Lowering<'_> {
     /// `a % n` if the loops say that `a` is at least `k * n` and less than `(k + 2) * n`, as in
     /// `(i + n - 1) % n`: one of two differences.
     fn turned(&mut self, a: &Index, n: &Index) -> Option<Index> {
-        let less = |k: i64| a.form.plus(-k, &n.form);
+        let less = |k: i64| a.form.plus_times(-k, &n.form);
         let k = (0..=MOST_TURNS).find(|k| {
-            let above = less(k + 2).and_then(|form| form.times(-1)?.add(-1));
+            let above = less(k + 2).and_then(|form| form.negated()?.plus_constant(-1));
             less(*k).zip(above).is_some_and(|(from, above)| self.holds(&from) && self.holds(&above))
         })?;
         let ty = a.ty.common(n.ty);
@@ -313,7 +313,7 @@ impl Lowering<'_> {
             let expr = this.form_expr(&form);
             Index { expr, form, ty, substituted: a.substituted || n.substituted }
         };
-        if self.holds(&beyond.times(-1)?.add(-1)?) {
+        if self.holds(&beyond.negated()?.plus_constant(-1)?) {
             return Some(index(self, here));
         }
         if self.holds(&beyond) {
@@ -328,10 +328,10 @@ impl Lowering<'_> {
 
     /// `a + sign * b`, in integers without limit.
     pub(super) fn linear_sum(&mut self, a: &Index, sign: i64, b: &Index, at: At) -> Indexed {
-        let form = a.form.plus(sign, &b.form).ok_or_else(|| too_large(at))?;
+        let form = a.form.plus_times(sign, &b.form).ok_or_else(|| too_large(at))?;
         let ty = a.ty.common(b.ty);
         let expr = match (&a.expr, &b.expr) {
-            (Hub::Int(_), Hub::Int(_)) => int(form.constant),
+            (Hub::Int(_), Hub::Int(_)) => int(form.constant_term()),
             (_, Hub::Int(0)) => a.expr.clone(),
             (Hub::Int(0), _) if sign > 0 => b.expr.clone(),
             (Hub::Int(0), _) => Hub::unary(UnaryOp::Neg, b.expr.clone()),
@@ -347,7 +347,7 @@ impl Lowering<'_> {
     /// Rebuilds the expression from its form where a loop variable was replaced by a longer
     /// expression.
     fn tidy(&self, index: Index) -> Index {
-        if !index.substituted || index.form.terms.keys().any(|n| n.starts_with('#')) {
+        if !index.substituted || index.form.variables().any(|n| n.starts_with('#')) {
             return index;
         }
         Index { expr: self.form_expr(&index.form), ..index }
@@ -355,7 +355,7 @@ impl Lowering<'_> {
 
     /// A form as an expression.
     pub(super) fn form_expr(&self, form: &Linear) -> Hub {
-        form.to_expr(&|name| match atom_number(name) {
+        expression(form, &|name| match atom_number(name) {
             Some(k) => self.atoms[k].expr.clone(),
             None => Hub::Var(name.clone()),
         })
@@ -377,16 +377,16 @@ impl Lowering<'_> {
         }
         // Truncated: -floor(-a / d) where negative. The form knows only that it is one of both.
         let down = self.floor(a.clone(), divisor, false);
-        let negated = a.form.times(-1).ok_or_else(|| too_large(at))?;
+        let negated = a.form.negated().ok_or_else(|| too_large(at))?;
         let negated = Index { expr: self.form_expr(&negated), form: negated, ..a.clone() };
         let up = self.floor(negated, divisor, false);
-        let up = up.form.times(-1).ok_or_else(|| too_large(at))?;
+        let up = up.form.negated().ok_or_else(|| too_large(at))?;
         let truncated = Hub::binary(BinaryOp::Div, a.expr.clone(), int(divisor));
         let name = self.atom(truncated.clone(), AtomKind::Choice(down.form, up));
         if op == Binary::Div {
             return Ok(Index { expr: truncated, form: Linear::name(name), ty, substituted: false });
         }
-        let form = a.form.plus(-divisor, &Linear::name(name)).ok_or_else(|| too_large(at))?;
+        let form = a.form.plus_times(-divisor, &Linear::name(name)).ok_or_else(|| too_large(at))?;
         let expr = Hub::binary(BinaryOp::Rem, a.expr, int(divisor));
         Ok(Index { expr, form, ty, substituted: false })
     }
@@ -399,7 +399,7 @@ impl Lowering<'_> {
             return Index { expr: quotient, form: Linear::name(name), ty: a.ty, substituted: false };
         }
         let expr = Hub::binary(BinaryOp::Mod, a.expr, int(divisor));
-        match a.form.plus(-divisor, &Linear::name(name.clone())) {
+        match a.form.plus_times(-divisor, &Linear::name(name.clone())) {
             Some(form) => Index { expr, form, ty: a.ty, substituted: false },
             // A form that says nothing is right too.
             None => Index { expr, form: Linear::name(name), ty: a.ty, substituted: false },
@@ -417,7 +417,7 @@ impl Lowering<'_> {
     /// Minimum or maximum.
     pub(super) fn extremum(&mut self, largest: bool, a: Index, b: Index, at: At) -> Indexed {
         let ty = a.ty.common(b.ty);
-        let difference = a.form.plus(-1, &b.form).ok_or_else(|| too_large(at))?;
+        let difference = a.form.minus(&b.form).ok_or_else(|| too_large(at))?;
         if let Some(constant) = difference.as_constant() {
             return Ok(if (constant >= 0) == largest { Index { ty, ..a } } else { Index { ty, ..b } });
         }
@@ -462,14 +462,14 @@ impl Lowering<'_> {
     /// Whether a form is at least 0 where `known` ones are, and by what atoms are.
     pub(super) fn follows(&self, known: &[Linear], form: &Linear) -> bool {
         // Only what has to do with the names of the form, directly or through others.
-        let mut names: BTreeSet<Name> = form.terms.keys().cloned().collect();
+        let mut names: BTreeSet<Name> = form.variables().cloned().collect();
         let mut facts: Vec<Linear> = Vec::new();
         let mut used = vec![false; known.len()];
         let mut explained = BTreeSet::new();
         loop {
             let before = facts.len();
             for (k, fact) in known.iter().enumerate() {
-                if !used[k] && fact.terms.keys().any(|name| names.contains(name)) {
+                if !used[k] && fact.variables().any(|name| names.contains(name)) {
                     used[k] = true;
                     facts.push(fact.clone());
                 }
@@ -484,7 +484,7 @@ impl Lowering<'_> {
                 return implies(&facts, form);
             }
             for fact in &facts[before..] {
-                names.extend(fact.terms.keys().cloned());
+                names.extend(fact.variables().cloned());
             }
         }
     }
@@ -494,12 +494,12 @@ impl Lowering<'_> {
         let me = Linear::name(Name::new(format!("#{k}")));
         let facts = match &self.atoms[k].kind {
             AtomKind::Quotient(a, d) => {
-                let rest = a.plus(-d, &me);
-                let below = rest.as_ref().and_then(|r| r.times(-1)?.add(d - 1));
+                let rest = a.plus_times(-d, &me);
+                let below = rest.as_ref().and_then(|r| r.negated()?.plus_constant(d - 1));
                 [rest, below]
             }
-            AtomKind::Min(a, b) => [a.plus(-1, &me), b.plus(-1, &me)],
-            AtomKind::Max(a, b) => [me.plus(-1, a), me.plus(-1, b)],
+            AtomKind::Min(a, b) => [a.minus(&me), b.minus(&me)],
+            AtomKind::Max(a, b) => [me.minus(a), me.minus(b)],
             AtomKind::Choice(..) => [None, None],
         };
         facts.into_iter().flatten().collect()

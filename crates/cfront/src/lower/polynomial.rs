@@ -4,7 +4,7 @@
 //! `p = q * s + r` with `0 <= r < s` known from the loops makes `A[p]` the element `(q, r)` of a
 //! view with rows of `s`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use loops::{BinaryOp, Expr as Hub, Name};
 
@@ -15,11 +15,9 @@ use crate::ast::{Binary, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType, QType};
 use crate::linear::Linear;
 
-/// A sum of products of names with coefficients; the empty product is 1.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Polynomial {
-    terms: BTreeMap<Vec<Name>, i64>,
-}
+/// A sum of products of names with coefficients.
+pub type Polynomial = arith::Polynomial<Name, i64>;
+type Product = arith::Monomial<Name>;
 
 /// Dimensions of a view: extents of all but the first, and how many tries are left to find them.
 pub struct Split {
@@ -47,137 +45,88 @@ impl Gathered {
 const MAX_DEGREE: usize = 4;
 const MAX_TERMS: usize = 64;
 
-impl Polynomial {
-    pub fn linear(form: &Linear) -> Polynomial {
-        let mut terms: BTreeMap<Vec<Name>, i64> =
-            form.terms.iter().map(|(name, c)| (vec![name.clone()], *c)).collect();
-        if form.constant != 0 {
-            terms.insert(Vec::new(), form.constant);
+/// A sum, difference or product that is small enough to be divided into subscripts.
+fn small(result: Option<Polynomial>) -> Option<Polynomial> {
+    result.filter(|p| p.len() <= MAX_TERMS && p.terms().all(|(product, _)| product.degree() <= MAX_DEGREE))
+}
+
+/// Whether each of the products has at most one of these names as a factor. Then the other factors
+/// can be extents of rows.
+pub fn has_rows(p: &Polynomial, loops: &[&str]) -> bool {
+    let inside = |product: &Product| product.expanded().filter(|f| loops.contains(&f.as_str())).count();
+    p.terms().all(|(product, _)| product.degree() < 2 || inside(product) < 2)
+}
+
+/// For each product of one of these names with others: the others, the shortest first.
+pub fn sizes_of_products(p: &Polynomial, loops: &[&str]) -> Vec<Vec<Name>> {
+    let mut found: Vec<Vec<Name>> = Vec::new();
+    for product in by_names(p).into_iter().map(|(names, _)| names).filter(|names| names.len() > 1) {
+        let sizes: Vec<Name> = product.iter().filter(|n| !loops.contains(&n.as_str())).cloned().collect();
+        if sizes.len() < product.len() && !sizes.is_empty() && !found.contains(&sizes) {
+            found.push(sizes);
         }
-        Polynomial { terms }
     }
+    found.sort_by_key(Vec::len);
+    found
+}
 
-    fn plus(&self, factor: i64, other: &Polynomial) -> Option<Polynomial> {
-        let mut sum = self.clone();
-        for (monomial, c) in &other.terms {
-            let entry = sum.terms.entry(monomial.clone()).or_insert(0);
-            *entry = entry.checked_add(c.checked_mul(factor)?)?;
-            if *entry == 0 {
-                sum.terms.remove(monomial);
-            }
-        }
-        (sum.terms.len() <= MAX_TERMS).then_some(sum)
-    }
+/// The factors of a single product of names with a positive coefficient.
+pub fn factors(p: &Polynomial) -> Option<Vec<Linear>> {
+    let (product, c) = p.single_term().filter(|(_, c)| *c > 0)?;
+    let coefficient = (c > 1).then(|| Linear::constant(c));
+    Some(coefficient.into_iter().chain(product.expanded().cloned().map(Linear::name)).collect())
+}
 
-    fn times(&self, other: &Polynomial) -> Option<Polynomial> {
-        let mut product = Polynomial::default();
-        for (a, ca) in &self.terms {
-            for (b, cb) in &other.terms {
-                let mut monomial = [a.clone(), b.clone()].concat();
-                monomial.sort();
-                if monomial.len() > MAX_DEGREE {
-                    return None;
-                }
-                let one = Polynomial { terms: BTreeMap::from([(monomial, ca.checked_mul(*cb)?)]) };
-                product = product.plus(1, &one)?;
-            }
-        }
-        Some(product)
-    }
-
-    /// Whether each of its products has at most one of these names as a factor. Then the other
-    /// factors can be extents of rows.
-    pub fn has_rows(&self, loops: &[&str]) -> bool {
-        let inside = |monomial: &[Name]| monomial.iter().filter(|f| loops.contains(&f.as_str())).count();
-        self.terms.keys().all(|monomial| monomial.len() < 2 || inside(monomial) < 2)
-    }
-
-    /// For each product of one of these names with others: the others, the shortest first.
-    pub fn sizes_of_products(&self, loops: &[&str]) -> Vec<Vec<Name>> {
-        let mut found: Vec<Vec<Name>> = Vec::new();
-        for monomial in self.terms.keys().filter(|monomial| monomial.len() > 1) {
-            let sizes: Vec<Name> =
-                monomial.iter().filter(|n| !loops.contains(&n.as_str())).cloned().collect();
-            if sizes.len() < monomial.len() && !sizes.is_empty() && !found.contains(&sizes) {
-                found.push(sizes);
-            }
-        }
-        found.sort_by_key(Vec::len);
-        found
-    }
-
-    /// The same as a linear form, if it has no products.
-    pub fn as_linear(&self) -> Option<Linear> {
-        let mut form = Linear::default();
-        for (monomial, c) in &self.terms {
-            match monomial.as_slice() {
-                [] => form.constant = *c,
-                [name] => {
-                    form.terms.insert(name.clone(), *c);
-                }
-                _ => return None,
-            }
-        }
-        Some(form)
-    }
-
-    /// Quotient and rest by a form, through a name that it has with coefficient 1.
-    fn divide(&self, by: &Linear) -> Option<(Polynomial, Polynomial)> {
-        let name = by.terms.iter().find(|(_, c)| **c == 1).map(|(name, _)| name.clone())?;
-        let divisor = Polynomial::linear(by);
-        let (mut quotient, mut rest) = (Polynomial::default(), self.clone());
-        for _ in 0..MAX_TERMS {
-            let found = rest.terms.iter().find(|(monomial, _)| monomial.contains(&name));
-            let Some((monomial, c)) = found.map(|(m, c)| (m.clone(), *c)) else {
-                return Some((quotient, rest));
-            };
-            let mut without = monomial;
-            let position = without.iter().position(|n| *n == name)?;
-            without.remove(position);
-            let part = Polynomial { terms: BTreeMap::from([(without, c)]) };
-            quotient = quotient.plus(1, &part)?;
-            rest = rest.plus(-1, &part.times(&divisor)?)?;
-        }
-        None
-    }
-
-    /// Names that occur in products.
-    fn names_in_products(&self) -> Vec<Name> {
-        let mut names: Vec<Name> =
-            self.terms.keys().filter(|m| m.len() > 1).flat_map(|m| m.iter().cloned()).collect();
-        names.sort();
-        names.dedup();
-        names
-    }
-
-    /// The factors of a single product of names with a positive coefficient.
-    pub fn factors(&self) -> Option<Vec<Linear>> {
-        let mut terms = self.terms.iter();
-        let (Some((names, c)), None) = (terms.next(), terms.next()) else { return None };
-        let coefficient = (*c > 1).then(|| Linear::constant(*c));
-        (*c > 0).then(|| coefficient.into_iter().chain(names.iter().cloned().map(Linear::name)).collect())
-    }
-
-    /// As an expression; `value` gives the expression of a name.
-    pub fn to_expr(&self, value: &dyn Fn(&Name) -> Hub) -> Hub {
-        let mut sum: Option<Hub> = None;
-        for (monomial, c) in self.terms.iter().rev() {
-            let mut product = (*c != 1 || monomial.is_empty()).then_some(Hub::Int(*c));
-            for name in monomial {
-                let atom = value(name);
-                product = Some(match product {
-                    None => atom,
-                    Some(left) => Hub::binary(BinaryOp::Mul, left, atom),
-                });
-            }
-            let product = product.unwrap_or(Hub::Int(1));
-            sum = Some(match sum {
-                None => product,
-                Some(left) => Hub::binary(BinaryOp::Add, left, product),
+/// As an expression; `value` gives the expression of a name.
+pub fn expression(p: &Polynomial, value: &dyn Fn(&Name) -> Hub) -> Hub {
+    let mut sum: Option<Hub> = None;
+    for (names, c) in by_names(p).into_iter().rev() {
+        let mut product = (c != 1 || names.is_empty()).then_some(Hub::Int(c));
+        for name in &names {
+            let atom = value(name);
+            product = Some(match product {
+                None => atom,
+                Some(left) => Hub::binary(BinaryOp::Mul, left, atom),
             });
         }
-        sum.unwrap_or(Hub::Int(0))
+        let product = product.unwrap_or(Hub::Int(1));
+        sum = Some(match sum {
+            None => product,
+            Some(left) => Hub::binary(BinaryOp::Add, left, product),
+        });
     }
+    sum.unwrap_or(Hub::Int(0))
+}
+
+/// The terms in the order of their names, with each name as often as it is a factor.
+fn by_names(p: &Polynomial) -> Vec<(Vec<Name>, i64)> {
+    let mut terms: Vec<(Vec<Name>, i64)> =
+        p.terms().map(|(product, c)| (product.expanded().cloned().collect(), c)).collect();
+    terms.sort();
+    terms
+}
+
+/// Quotient and rest by a form, through a name that it has with coefficient 1.
+fn divide(p: &Polynomial, by: &Linear) -> Option<(Polynomial, Polynomial)> {
+    let name = by.terms().find(|(_, c)| *c == 1).map(|(name, _)| name.clone())?;
+    let divisor = Polynomial::of_linear(by);
+    let (mut quotient, mut rest) = (Polynomial::default(), p.clone());
+    for _ in 0..MAX_TERMS {
+        let Some((product, c)) = rest.terms().find(|(product, _)| product.exponent(&name) > 0) else {
+            return Some((quotient, rest));
+        };
+        let part = Polynomial::term(product.over(&Product::of(name.clone()))?, c);
+        quotient = small(quotient.plus(&part))?;
+        rest = small(rest.minus(&small(part.times(&divisor))?))?;
+    }
+    None
+}
+
+/// Names that occur in products.
+fn names_in_products(p: &Polynomial) -> Vec<Name> {
+    let products = p.terms().filter(|(product, _)| product.degree() > 1);
+    let names = products.flat_map(|(product, _)| product.expanded().cloned());
+    names.collect::<BTreeSet<Name>>().into_iter().collect()
 }
 
 impl Lowering<'_> {
@@ -188,25 +137,25 @@ impl Lowering<'_> {
         gathered: &mut Gathered,
     ) -> Result<(Polynomial, IntType), NotIndex> {
         let why = match self.index(e) {
-            Ok(index) => return Ok((Polynomial::linear(&index.form), index.ty)),
+            Ok(index) => return Ok((Polynomial::of_linear(&index.form), index.ty)),
             Err(why) => why,
         };
         let (result, ty) = match &e.kind {
             ExprKind::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul), a, b) => {
                 let ((a, left), (b, right)) = (self.polynomial(a, gathered)?, self.polynomial(b, gathered)?);
-                let result = match op {
-                    Binary::Add => a.plus(1, &b),
-                    Binary::Sub => a.plus(-1, &b),
+                let result = small(match op {
+                    Binary::Add => a.plus(&b),
+                    Binary::Sub => a.minus(&b),
                     _ => {
                         gathered.factors.extend([&a, &b].into_iter().filter_map(|p| p.as_linear()));
                         a.times(&b)
                     }
-                };
+                });
                 (result, left.common(right))
             }
             ExprKind::Unary(Unary::Minus, a) => {
                 let (a, ty) = self.polynomial(a, gathered)?;
-                (Polynomial::default().plus(-1, &a), ty.promoted())
+                (a.scaled(-1), ty.promoted())
             }
             ExprKind::Unary(Unary::Plus, a) => return self.polynomial(a, gathered),
             ExprKind::Cast(QType { ty: CType::Int(int), .. }, a) if int.bits() >= 32 => {
@@ -245,14 +194,14 @@ impl Lowering<'_> {
 
     /// Whether a form is over sizes only, and no constant.
     pub(super) fn is_size_form(&self, form: &Linear) -> bool {
-        !form.terms.is_empty()
-            && form.terms.keys().all(|name| !name.starts_with('#') && !self.loop_types.contains_key(name))
+        !form.is_constant()
+            && form.variables().all(|name| !name.starts_with('#') && !self.loop_types.contains_key(name))
     }
 
     /// Strides that could make a polynomial affine.
     fn stride_candidates(&self, p: &Polynomial, factors: &[Linear]) -> Vec<Linear> {
         let mut candidates: Vec<Linear> = Vec::new();
-        let names = p.names_in_products().into_iter().map(Linear::name);
+        let names = names_in_products(p).into_iter().map(Linear::name);
         for candidate in factors.iter().cloned().chain(names) {
             if self.is_size_form(&candidate) && !candidates.contains(&candidate) {
                 candidates.push(candidate);
@@ -295,7 +244,7 @@ impl Lowering<'_> {
             None => self.stride_candidates(&p.polynomial, &p.factors),
         };
         candidates.into_iter().find(|stride| {
-            let Some(positive) = stride.add(-1) else { return false };
+            let Some(positive) = stride.plus_constant(-1) else { return false };
             let known = [p.known.as_slice(), &[positive]].concat();
             match strides {
                 [] => self.split(&p.polynomial, &p.factors, &known, 0).is_some(),
@@ -313,9 +262,9 @@ impl Lowering<'_> {
         };
         let mut found = Vec::new();
         for stride in candidates {
-            let Some((_, rest)) = p.polynomial.divide(&stride) else { continue };
+            let Some((_, rest)) = divide(&p.polynomial, &stride) else { continue };
             let Some(rest) = rest.as_linear() else { continue };
-            let Some(below) = stride.plus(-1, &rest).and_then(|b| b.add(-1)) else { continue };
+            let Some(below) = stride.minus(&rest).and_then(|b| b.plus_constant(-1)) else { continue };
             let known = [p.known.as_slice(), &[below]].concat();
             let splits = match strides {
                 [] => self.split(&p.polynomial, &p.factors, &known, 0).is_some(),
@@ -349,12 +298,12 @@ impl Lowering<'_> {
     /// among the first few.
     fn divisions(&self, p: &Polynomial, stride: &Linear, known: &[Linear]) -> Vec<(Polynomial, Linear)> {
         let mut found = Vec::new();
-        let Some((quotient, rest)) = p.divide(stride) else { return found };
+        let Some((quotient, rest)) = divide(p, stride) else { return found };
         let Some(rest) = rest.as_linear() else { return found };
         for shift in [0, -1, 1] {
-            let shifted = quotient.plus(1, &Polynomial::linear(&Linear::constant(shift)));
-            let (Some(quotient), Some(rest)) = (shifted, rest.plus(-shift, stride)) else { continue };
-            let below = stride.plus(-1, &rest).and_then(|l| l.add(-1));
+            let shifted = quotient.plus_constant(shift);
+            let (Some(quotient), Some(rest)) = (shifted, rest.plus_times(-shift, stride)) else { continue };
+            let below = stride.minus(&rest).and_then(|l| l.plus_constant(-1));
             if self.follows(known, &rest) && below.is_some_and(|b| self.follows(known, &b)) {
                 found.push((quotient, rest));
                 break;

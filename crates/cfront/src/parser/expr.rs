@@ -1,5 +1,7 @@
 //! Expressions: precedence climbing, and constants with the types that C gives them.
 
+use arith::number::{trunc_div, trunc_rem};
+
 use super::{MAX_HEIGHT, ParseError, Parsed, Parser};
 use crate::ast::{At, Binary, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType, QType};
@@ -320,8 +322,9 @@ impl Parser<'_> {
                     Binary::Add => a.checked_add(b),
                     Binary::Sub => a.checked_sub(b),
                     Binary::Mul => a.checked_mul(b),
-                    Binary::Div => a.checked_div(b),
-                    Binary::Rem => a.checked_rem(b),
+                    Binary::Div => trunc_div(a, b),
+                    // C has no remainder where the quotient does not fit.
+                    Binary::Rem => trunc_div(a, b).and(trunc_rem(a, b)),
                     Binary::Lt => Some(i64::from(a < b)),
                     Binary::Le => Some(i64::from(a <= b)),
                     Binary::Gt => Some(i64::from(a > b)),

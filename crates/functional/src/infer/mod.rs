@@ -6,7 +6,6 @@
 //! allow, 0 included. What cannot be shown is an error. Functions are arguments, never data. Not
 //! here: unfolding of calls ([`crate::elaborate`]).
 
-mod divide;
 mod expr;
 pub(crate) mod finish;
 mod names;

@@ -2,7 +2,6 @@
 
 use loops::{Name, Size, Span};
 
-use super::divide::exact_quotient;
 use super::ty::{Class, Ty, show_size};
 use crate::facts::SizeFacts;
 
@@ -239,7 +238,7 @@ impl Solver {
         for name in &metas {
             for difference in [&difference, &normal] {
                 let Some((factor, rest)) = difference.factor_in(name) else { continue };
-                let Some(value) = exact_quotient(&-rest, &factor) else { continue };
+                let Some(value) = (-rest).exact_quotient(&factor) else { continue };
                 let certain = value.is_natural() || self.facts.natural(&value);
                 if certain || effort == Effort::Eager {
                     return self.bind_size(name, value, at, !certain);

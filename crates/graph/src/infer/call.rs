@@ -1,5 +1,6 @@
 //! A call as inference sees it, and arithmetic on extents that are only partly known.
 
+use arith::number::floor_div;
 use loops::Size;
 
 use crate::graph::{Graph, Node, ValueId};
@@ -170,7 +171,7 @@ pub(super) fn div(a: &Dim, b: i64) -> Dim {
         return Dim::Unknown;
     }
     match a {
-        Dim::Known(a) => Dim::Known(a.div_euclid(b)),
+        Dim::Known(a) => floor_div(*a, b).map_or(Dim::Unknown, Dim::Known),
         _ => a.size().map_or(Dim::Unknown, |a| a.div(&Size::constant(b)).into()),
     }
 }

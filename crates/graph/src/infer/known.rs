@@ -1,6 +1,8 @@
 //! Shape arithmetic: the elements of small integer tensors, as far as they follow from shapes and
 //! constants.
 
+use arith::number::trunc_div;
+
 use super::call::{Call, MAX_KNOWN, add, div, mul, product, sub};
 use super::elementwise::attribute_type;
 use super::layout::shape_range;
@@ -92,7 +94,7 @@ fn raw(call: &Call) -> Option<Vec<Dim>> {
         "Mul" => pairwise(call, mul)?,
         "Div" => pairwise(call, |a, b| match (a, b.known()) {
             // The operator truncates; the two agree where nothing is negative, as extents are.
-            (Dim::Known(a), Some(b)) if b != 0 => a.checked_div(b).map_or(Dim::Unknown, Dim::Known),
+            (Dim::Known(a), Some(b)) => trunc_div(*a, b).map_or(Dim::Unknown, Dim::Known),
             (Dim::Symbolic(_), Some(b)) if b > 0 => div(a, b),
             _ => Dim::Unknown,
         })?,

@@ -1,6 +1,7 @@
 //! Elementwise arithmetic on typed slices. Operands are broadcast. Integers wrap, as everywhere
 //! (`loops::value`).
 
+use arith::number::total_trunc_div;
 use loops::{Data, Scalar, value::Value};
 
 use super::{Call, broadcast, spread};
@@ -138,7 +139,7 @@ pub(super) fn binary(op: &str, call: &Call) -> Option<Tensor> {
                 "Sub" => zip::<$ty>(call, x, y, <$ty>::wrapping_sub),
                 "Mul" => zip::<$ty>(call, x, y, <$ty>::wrapping_mul),
                 // By 0 it is 0, as everywhere (docs/arithmetic.md).
-                _ => zip::<$ty>(call, x, y, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) }),
+                _ => zip::<$ty>(call, x, y, total_trunc_div),
             }
         };
     }

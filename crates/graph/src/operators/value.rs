@@ -6,6 +6,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
+use arith::number::{floor_div, floor_rem};
 use functional::build;
 use functional::{Arg, DataType, Literal, Prim, Term, TermKind};
 use loops::{Scalar, Size};
@@ -129,8 +130,8 @@ impl Val {
                 (Prim::Add, Some((x, y))) => x.checked_add(y).map(Size::constant),
                 (Prim::Sub, Some((x, y))) => x.checked_sub(y).map(Size::constant),
                 (Prim::Mul, Some((x, y))) => x.checked_mul(y).map(Size::constant),
-                (Prim::Div, Some((x, y))) if y > 0 => Some(Size::constant(x.div_euclid(y))),
-                (Prim::Mod, Some((x, y))) if y > 0 => Some(Size::constant(x.rem_euclid(y))),
+                (Prim::Div, Some((x, y))) if y > 0 => floor_div(x, y).map(Size::constant),
+                (Prim::Mod, Some((x, y))) if y > 0 => floor_rem(x, y).map(Size::constant),
                 (Prim::Add, None) => Some(x + y),
                 (Prim::Sub, None) => Some(x - y),
                 (Prim::Mul, None) => Some(x * y),

@@ -6,6 +6,8 @@
 //! Only loops from a constant that is not negative, in steps of one. Remainders of what is data, and of sizes, stay as they are.
 
 use crate::codegen::tidy;
+use arith::Monomial;
+use arith::number::floor_rem;
 use loops::poly::Poly;
 use loops::visit::{substitute, with_distinct_locals};
 use loops::{Assign, BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt};
@@ -110,10 +112,11 @@ fn known(e: &Expr) -> Expr {
 /// The remainder of a sum, if all that changes in it are multiples of the divisor.
 fn remainder(value: &Expr, by: i64) -> Option<i64> {
     let poly = Poly::of(value)?;
-    let rest = poly.coefficient(&[]);
-    let multiples = poly.terms().filter(|(atoms, _)| !atoms.is_empty());
-    let exact = multiples.map(|(_, factor)| factor.rem_euclid(i128::from(by))).all(|left| left == 0);
-    exact.then(|| i64::try_from(rest.rem_euclid(i128::from(by))).ok())?
+    let by = i128::from(by);
+    let rest = poly.coefficient(&Monomial::one());
+    let mut multiples = poly.terms().filter(|(atoms, _)| !atoms.is_one());
+    let exact = multiples.all(|(_, factor)| floor_rem(factor, by) == Some(0));
+    exact.then(|| i64::try_from(floor_rem(rest, by)?).ok())?
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use arith::System;
+use arith::fourier_motzkin::Nest;
 use isl::{Ctx, UnionMap, UnionSet};
 use loops::diagnostic::{Diagnostic, Span};
 
@@ -10,7 +12,6 @@ use super::measure::{bounds, card, card_of_map, count, eliminate, project};
 use super::syntax::{Expr, Form, parse};
 use super::{MISFIT, STOPPED, UNKNOWN};
 use crate::cardinality::Count;
-use crate::fourier_motzkin::{Nest, System};
 
 /// Bounds on the work of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,9 +40,9 @@ pub enum Value {
     /// Counts, each with the tuple that it counts (or whose images it counts).
     Count(Vec<(String, Count)>),
     /// Loop bounds of each set.
-    Bounds(Vec<(String, Nest)>),
+    Bounds(Vec<(String, Nest<String>)>),
     /// A set by elimination, with whether it is exact over the integers.
-    Eliminated(Vec<(String, System, bool)>),
+    Eliminated(Vec<(String, System<String>, bool)>),
 }
 
 /// Evaluates a script: definitions `name := expression;` and an expression.

@@ -2,9 +2,9 @@
 //!
 //! The parser checks names and that formulas are affine, and gives the text that isl reads.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
+use arith::Linear;
 use loops::diagnostic::{Diagnostic, Span};
 
 use super::lexer::{Cursor, Kind};
@@ -23,55 +23,38 @@ pub struct Literal {
 
 /// An affine expression: variables and quotients with coefficients, and a constant.
 struct Affine {
-    terms: BTreeMap<String, i64>,
-    constant: i64,
+    form: Linear<String, i64>,
     span: Span,
 }
 
 impl Affine {
     fn constant(constant: i64, span: Span) -> Affine {
-        Affine { terms: BTreeMap::new(), constant, span }
+        Affine { form: Linear::constant(constant), span }
     }
 
     fn atom(text: String, span: Span) -> Affine {
-        Affine { terms: BTreeMap::from([(text, 1)]), constant: 0, span }
+        Affine { form: Linear::name(text), span }
     }
 
     /// The value, if it is constant.
     fn value(&self) -> Option<i64> {
-        self.terms.is_empty().then_some(self.constant)
+        self.form.as_constant()
     }
 
     fn scaled(&self, factor: i64, span: Span) -> Result<Affine, Diagnostic> {
-        let mut terms = BTreeMap::new();
-        for (atom, c) in &self.terms {
-            let c = checked(c.checked_mul(factor), span)?;
-            if c != 0 {
-                terms.insert(atom.clone(), c);
-            }
-        }
-        Ok(Affine { terms, constant: checked(self.constant.checked_mul(factor), span)?, span })
+        Ok(Affine { form: checked(self.form.times(factor), span)?, span })
     }
 
     fn plus(&self, other: &Affine, span: Span) -> Result<Affine, Diagnostic> {
-        let mut terms = self.terms.clone();
-        for (atom, c) in &other.terms {
-            let sum = checked(terms.get(atom).copied().unwrap_or(0).checked_add(*c), span)?;
-            if sum == 0 {
-                terms.remove(atom);
-            } else {
-                terms.insert(atom.clone(), sum);
-            }
-        }
-        Ok(Affine { terms, constant: checked(self.constant.checked_add(other.constant), span)?, span })
+        Ok(Affine { form: checked(self.form.plus(&other.form), span)?, span })
     }
 }
 
 impl fmt::Display for Affine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut first = true;
-        for (atom, c) in &self.terms {
-            match (first, *c) {
+        for (atom, c) in self.form.terms() {
+            match (first, c) {
                 (true, 1) => write!(f, "{atom}")?,
                 (true, c) => write!(f, "{c}*{atom}")?,
                 (false, 1) => write!(f, " + {atom}")?,
@@ -80,7 +63,7 @@ impl fmt::Display for Affine {
             }
             first = false;
         }
-        match (first, self.constant) {
+        match (first, self.form.constant_term()) {
             (true, c) => write!(f, "{c}"),
             (false, 0) => Ok(()),
             (false, c) if c < 0 => write!(f, " - {}", c.unsigned_abs()),
@@ -550,7 +533,7 @@ fn start(diagnostic: &Diagnostic) -> u32 {
     diagnostic.labels.first().map_or(0, |label| label.span.start)
 }
 
-fn checked(value: Option<i64>, span: Span) -> Result<i64, Diagnostic> {
+fn checked<T>(value: Option<T>, span: Span) -> Result<T, Diagnostic> {
     value.ok_or_else(|| Diagnostic::error(NOT_AFFINE, "a constant is beyond 64 bits", span, "overflows"))
 }
 

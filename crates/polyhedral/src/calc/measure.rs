@@ -1,12 +1,13 @@
 //! What the calculator works out by itself: counts, loop bounds, elimination, projection by names of coordinates.
 
+use arith::fourier_motzkin::{Nest, TooLarge};
+use arith::{Linear, System};
 use isl::{Dim, UnionMap, UnionSet};
 use loops::diagnostic::{Diagnostic, Span};
 
 use super::eval::stopped;
 use super::{MISFIT, NO_POLYNOMIAL, STOPPED, UNKNOWN};
 use crate::cardinality::{self, Count};
-use crate::fourier_motzkin::{Inequality, Nest, System};
 
 /// The disjoint basic sets of a set, with local variables as quotients.
 fn pieces(set: &isl::Set) -> isl::Result<Vec<isl::BasicSet>> {
@@ -14,28 +15,28 @@ fn pieces(set: &isl::Set) -> isl::Result<Vec<isl::BasicSet>> {
 }
 
 /// The inequalities of a basic set over its coordinates, parameters and local variables, the latter named `e0`, `e1`, ...
-fn system(piece: &isl::BasicSet, names: &[String], params: &[String]) -> isl::Result<(System, Vec<String>)> {
+fn system(
+    piece: &isl::BasicSet,
+    names: &[String],
+    params: &[String],
+) -> isl::Result<(System<String>, Vec<String>)> {
     let mut rows = Vec::new();
     let locals = piece.dim(Dim::Div)?;
     let local_names: Vec<String> = (0..locals).map(|k| format!("e{k}'")).collect();
     let divs = piece.constraints()?;
     for constraint in &divs {
-        let mut row = Inequality::constant(i128::from(constraint.constant()?.to_i64()?));
+        let mut terms = Vec::new();
         for (kind, names) in [(Dim::Out, names), (Dim::Param, params), (Dim::Div, local_names.as_slice())] {
             for (k, name) in names.iter().enumerate() {
-                let c = constraint.coefficient(kind, k)?.to_i64()?;
-                if c != 0 {
-                    row.coefficients.insert(name.clone(), i128::from(c));
-                }
+                terms.push((name.clone(), i128::from(constraint.coefficient(kind, k)?.to_i64()?)));
             }
         }
+        // Sums of numbers of 64 bits fit into 128.
+        let row = Linear::sum(terms, i128::from(constraint.constant()?.to_i64()?));
         if constraint.is_equality()? {
-            let mut negated = row.clone();
-            negated.coefficients.values_mut().for_each(|c| *c = -*c);
-            negated.constant = -negated.constant;
-            rows.push(negated);
+            rows.extend(row.as_ref().and_then(Linear::negated));
         }
-        rows.push(row);
+        rows.extend(row);
     }
     Ok((System::new(rows), local_names))
 }
@@ -162,7 +163,7 @@ fn parameters_are_fixed(set: &isl::Set) -> isl::Result<bool> {
     params.is_subset(&only)
 }
 
-pub(super) fn bounds(sets: &UnionSet, span: Span) -> Result<Vec<(String, Nest)>, Diagnostic> {
+pub(super) fn bounds(sets: &UnionSet, span: Span) -> Result<Vec<(String, Nest<String>)>, Diagnostic> {
     let stop = stopped(span);
     let mut all = Vec::new();
     for set in sets.sets().map_err(&stop)? {
@@ -170,7 +171,7 @@ pub(super) fn bounds(sets: &UnionSet, span: Span) -> Result<Vec<(String, Nest)>,
         let label = tuple(&set, &coordinates).map_err(&stop)?;
         for piece in pieces(&set).map_err(&stop)? {
             let (system, locals) = system(&piece, &coordinates, &params).map_err(&stop)?;
-            let order: Vec<&str> = coordinates.iter().chain(&locals).map(String::as_str).collect();
+            let order: Vec<String> = coordinates.iter().chain(&locals).cloned().collect();
             let mut found = system.loop_bounds(&order).map_err(|e| too_large(e, span))?;
             found.loops.truncate(coordinates.len());
             all.push((label.clone(), found));
@@ -180,7 +181,7 @@ pub(super) fn bounds(sets: &UnionSet, span: Span) -> Result<Vec<(String, Nest)>,
     Ok(all)
 }
 
-fn too_large(error: crate::fourier_motzkin::TooLarge, span: Span) -> Diagnostic {
+fn too_large(error: TooLarge, span: Span) -> Diagnostic {
     Diagnostic::error(STOPPED, error.to_string(), span, "while eliminating from this")
 }
 
@@ -225,7 +226,7 @@ pub(super) fn eliminate(
     sets: &UnionSet,
     wanted: &[&str],
     span: Span,
-) -> Result<Vec<(String, System, bool)>, Diagnostic> {
+) -> Result<Vec<(String, System<String>, bool)>, Diagnostic> {
     let stop = stopped(span);
     let mut all = Vec::new();
     for set in sets.sets().map_err(&stop)? {

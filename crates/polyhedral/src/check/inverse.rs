@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use arith::Linear;
 use loops::{BinaryOp, Expr, Name};
 
-use crate::fourier_motzkin::Inequality;
 use crate::model::Around;
 use crate::transform::contraction::{linear, value};
 
@@ -78,19 +78,12 @@ fn parts(op: BinaryOp, expr: &Expr) -> Vec<&Expr> {
 
 impl Guess<'_> {
     fn form(&self, expr: &Expr) -> Option<Form> {
-        let row = linear(expr)?;
-        let mut loops = BTreeMap::new();
-        let mut rest = Inequality::constant(row.constant);
-        for (name, c) in row.coefficients {
-            match self.new.iter().position(|around| around.var.as_str() == name) {
-                Some(k) => {
-                    loops.insert(k, i64::try_from(c).ok()?);
-                }
-                None => {
-                    rest.coefficients.insert(name, c);
-                }
-            }
-        }
+        let row: Linear<Name> = linear(expr)?;
+        let place = |name: &Name| self.new.iter().position(|around| around.var == *name);
+        let (inside, rest) = row.partition(|name, _| place(name).is_some());
+        let loops = inside.terms().map(|(name, c)| Some((place(name)?, i64::try_from(c).ok()?)));
+        let loops = loops.collect::<Option<BTreeMap<usize, i64>>>()?;
+        let rest = rest.plus_constant(row.constant_term())?;
         Some(Form { loops, rest: value(&rest)? })
     }
 

@@ -83,7 +83,8 @@ pub(super) fn plus(expr: Expr, n: i64) -> Expr {
     }
 }
 
-/// A sum as constant factors of terms, in the order in which they first occur, and a constant.
+/// A sum as constant factors of terms, in the order in which they first occur, and a constant. A linear form of `arith` would forget the order, and with it
+/// what a person wrote.
 struct Sum {
     terms: Vec<(Expr, i64)>,
     constant: i64,

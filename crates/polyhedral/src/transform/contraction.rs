@@ -26,8 +26,8 @@ use loops::visit::{fresh, names, taken};
 use loops::{Access, Assign, Expr, Function, Loop, Name, Registers, Scalar, Stmt};
 
 use crate::codegen::{Generated, Instance};
-use crate::fourier_motzkin::{Inequality, System};
 use crate::locality::Caches;
+use arith::{Linear, System};
 
 use rows::at_least;
 pub(crate) use rows::{linear, value};
@@ -402,7 +402,7 @@ struct Plan<'a> {
     /// Contracted loops of constant extent inside `k`: name, first value, extent.
     taps: Vec<Tap>,
     /// All bounds of the nest but those of taps, which are constant.
-    domain: System,
+    domain: System<Name>,
     operands: Vec<Operand>,
     /// The value with operands replaced by scalar variables of the operands' names.
     kernel: Expr,
@@ -503,8 +503,8 @@ impl<'a> Plan<'a> {
     /// no such condition, or it is one on sizes alone, which the outermost loops ask.
     fn condition(&self, sizes: &BTreeSet<String>) -> Option<Option<Expr>> {
         let inside = self.outer.iter().map(|l| &l.var).chain([&self.i, &self.j, &self.k]);
-        let left = self.domain.eliminate_all(inside.map(|name| name.as_str())).ok()?.system;
-        let of_loops = |row: &&Inequality| row.coefficients.keys().any(|name| !sizes.contains(name));
+        let left = self.domain.eliminate_all(inside).ok()?.system;
+        let of_loops = |row: &&Linear<Name>| row.variables().any(|name| !sizes.contains(name.as_str()));
         let conditions: Option<Vec<Expr>> = left.rows.iter().filter(of_loops).map(rows::holds).collect();
         Some(rows::all(conditions?))
     }

@@ -67,7 +67,7 @@ impl Jam {
     fn rows(&mut self, outer: Loop) -> Vec<Stmt> {
         let [Stmt::Loop(inner)] = outer.body.as_slice() else { return vec![Stmt::Loop(outer)] };
         let trips = linear(&(outer.upper.clone() - outer.lower.clone()));
-        let trips = trips.filter(|n| n.coefficients.is_empty()).and_then(|n| i64::try_from(n.constant).ok());
+        let trips = trips.and_then(|n| i64::try_from(n.as_constant()?).ok());
         // Fewer rows than usual are taken at once altogether.
         let count = trips.filter(|n| *n > 0).map_or(self.count, |n| n.min(self.count));
         let row = fresh(&format!("{}_row", outer.var), &mut self.taken);

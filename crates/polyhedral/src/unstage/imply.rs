@@ -1,13 +1,16 @@
 //! What holds on a path through loops and tests, as linear rows, and what it implies: decided by Fourier-Motzkin elimination.
+//!
+//! How bounds and tests are read is this module's own, so that a mistake of the packing is not made again here. The elimination is that of [`arith::System`]: it knows no loops, and its
+//! tests hold it against enumeration and against the set library.
 
 use std::collections::BTreeMap;
 
+use arith::{Budget, Linear, System};
 use loops::expr::CompareOp;
 use loops::{BinaryOp, Expr, LoopKind, Name};
 
 use super::{Site, Step, refused};
 use crate::fault::Result;
-use crate::fourier_motzkin::{Inequality, System};
 use crate::transform::contraction::{Claim, linear};
 
 /// The condition of one of several sites: a fast one for whole tiles and a slow one for the rest give the slow one's test, if the fast one's implies it.
@@ -49,13 +52,10 @@ fn conjuncts(cond: &Expr) -> Vec<Expr> {
 }
 
 /// `cond` as a row that is at least 0.
-fn row_of(cond: &Expr) -> Option<Inequality> {
+fn row_of(cond: &Expr) -> Option<Linear<Name>> {
     let Expr::Compare(op, a, b) = cond else { return None };
-    let difference = |high: &Expr, low: &Expr, slack: i128| {
-        let mut row = linear(&(high.clone() - low.clone()))?;
-        row.constant -= slack;
-        Some(row)
-    };
+    let difference =
+        |high: &Expr, low: &Expr, slack: i128| linear(&(high.clone() - low.clone()))?.plus_constant(-slack);
     match op {
         CompareOp::Le => difference(b, a, 0),
         CompareOp::Lt => difference(b, a, 1),
@@ -67,7 +67,7 @@ fn row_of(cond: &Expr) -> Option<Inequality> {
 
 /// Bounds of a loop as rows, with whether the rows say all that the bounds say.
 struct Bounds {
-    rows: Vec<Inequality>,
+    rows: Vec<Linear<Name>>,
     complete: bool,
 }
 
@@ -148,7 +148,7 @@ fn cases(path: &[Step]) -> Option<Vec<Vec<Step>>> {
 }
 
 /// What is known on a path, as rows; conditions that are no rows say nothing here.
-fn site_rows(path: &[Step]) -> Vec<Inequality> {
+fn site_rows(path: &[Step]) -> Vec<Linear<Name>> {
     path.iter()
         .flat_map(|step| match step {
             // A bound that is no row says nothing here: that only weakens what is known.
@@ -159,11 +159,8 @@ fn site_rows(path: &[Step]) -> Vec<Inequality> {
         .collect()
 }
 
-fn implies(premises: &[Inequality], row: &Inequality) -> bool {
-    let mut negation = row.clone();
-    negation.coefficients.values_mut().for_each(|c| *c = -*c);
-    negation.constant = -negation.constant - 1;
-    System::new(premises.iter().cloned().chain([negation])).is_empty()
+fn implies(premises: &[Linear<Name>], row: &Linear<Name>) -> bool {
+    System { rows: premises.to_vec() }.implies(row, &Budget::default())
 }
 
 /// Each element that is used was filled: what holds at the use implies bounds and tests of the (slow) fill at the same subscripts.
@@ -178,7 +175,7 @@ pub(super) fn covered(
         refused(format!("an element of `{}` may be used that was not filled: {what}", claim.local))
     };
     let fill = fills.last().ok_or_else(|| missing("it is never filled".to_owned()))?;
-    let mut premises: Vec<Inequality> =
+    let mut premises: Vec<Linear<Name>> =
         conditions.iter().flat_map(conjuncts).filter_map(|c| row_of(&c)).collect();
     // An upper bound that is a maximum leaves a choice: each case must imply the same.
     let path: Vec<Step> = outside.iter().chain(&site.path).cloned().collect();
@@ -192,12 +189,9 @@ pub(super) fn covered(
     }
     let rename = |e: &Expr| e.substitute(&|name| renaming.get(name).cloned());
     for (a, b) in fill.indices.iter().zip(&site.indices) {
-        let row = linear(&(rename(a) - b.clone()))
-            .ok_or_else(|| missing(format!("the subscript `{a}` is not linear")))?;
-        let mut negated = row.clone();
-        negated.coefficients.values_mut().for_each(|c| *c = -*c);
-        negated.constant = -negated.constant;
-        premises.extend([row, negated]);
+        let row = linear(&(rename(a) - b.clone()));
+        let pair = row.and_then(|row| Some([row.negated()?, row]));
+        premises.extend(pair.ok_or_else(|| missing(format!("the subscript `{a}` is not linear")))?);
     }
     // A fast fill under a test comes first; it must not copy more than the slow one's test allows, for the source may end there.
     for step in &fill.path {
@@ -220,7 +214,7 @@ pub(super) fn covered(
         };
         for row in rows {
             let in_case = |case: &Vec<Step>| {
-                let premises: Vec<Inequality> =
+                let premises: Vec<Linear<Name>> =
                     site_rows(case).into_iter().chain(premises.iter().cloned()).collect();
                 implies(&premises, &row)
             };

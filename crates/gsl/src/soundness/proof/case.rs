@@ -8,8 +8,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
+use arith::number::floor_div;
+
 use super::element::Real;
-use super::int::{Atom, Int};
+use super::int::{Atom, Int, Monomial};
 use super::types::Types;
 
 /// Why a run ends early.
@@ -251,7 +253,7 @@ impl Case {
         self.pay(10)?;
         // A common factor of all monomials may be left out if it is not 0.
         let shared = e.monomials().next().and_then(|(m, _)| {
-            m.iter().find(|a| {
+            m.expanded().find(|a| {
                 let a = Int::from((*a).clone());
                 e.divide(&a).is_some_and(|(_, rest)| rest.is_zero()) && self.nonneg(&a.offset(-1))
             })
@@ -260,24 +262,24 @@ impl Case {
             return if q.constant().is_some() { Err(Stop::Impossible) } else { self.solve_one(&q) };
         }
         // A product of extents that is 1: each of them is.
-        let monomials: Vec<(&Vec<Atom>, i128)> = e.monomials().collect();
+        let monomials: Vec<(&Monomial, i128)> = e.monomials().collect();
         if let [(one, c), (product, d)] = monomials[..]
-            && one.is_empty()
+            && one.is_one()
             && c.abs() == 1
             && c == -d
-            && product.len() > 1
-            && product.iter().all(|a| self.nonneg(&Int::from(a.clone())))
+            && product.degree() > 1
+            && product.expanded().all(|a| self.nonneg(&Int::from(a.clone())))
         {
-            for atom in product.clone() {
-                self.bindings.insert(atom, Int::from(1));
+            for atom in product.expanded() {
+                self.bindings.insert(atom.clone(), Int::from(1));
             }
             return Ok(true);
         }
         // Symbols first: what functions give is better expressed by them than the other way round.
         let mut candidates: Vec<Atom> = e
             .monomials()
-            .filter(|(m, c)| m.len() == 1 && c.abs() == 1)
-            .map(|(m, _)| m[0].clone())
+            .filter(|(_, c)| c.abs() == 1)
+            .filter_map(|(m, _)| m.as_atom().cloned())
             .filter(|a| !matches!(a, Atom::Var(_)) && !self.bindings.contains_key(a))
             .collect();
         candidates.sort_by_key(|a| !matches!(a, Atom::Symbol(_)));
@@ -356,9 +358,9 @@ impl Case {
             return a.clone();
         }
         if let (Some(x), Some(y)) = (a.constant(), b.constant())
-            && y > 0
+            && let Some(quotient) = floor_div(x, y).filter(|_| y > 0)
         {
-            return Int::from(x.div_euclid(y));
+            return Int::from(quotient);
         }
         let Some((q, rest)) = a.divide(b) else {
             return if a == b { Int::from(1) } else { Int::fun("div", vec![a.clone(), b.clone()]) };
@@ -381,7 +383,8 @@ impl Case {
         self.follows(&self.norm(e), &[], DEPTH)
     }
 
-    /// Whether `e >= 0` follows from the facts and `more`, all in normal form.
+    /// Whether `e >= 0` follows from the facts and `more`, all in normal form. `arith::Facts` asks
+    /// differently: it knows no bindings of atoms, and takes a fact away as often as cancels a term.
     pub fn nonneg_with(&self, e: &Int, more: &[Int]) -> bool {
         self.follows(e, more, DEPTH)
     }
@@ -393,7 +396,7 @@ impl Case {
         if let Some(n) = e.constant() {
             return n >= 0;
         }
-        let plain = |m: &Vec<Atom>, c: i128| c >= 0 && m.iter().all(|a| self.atom_nonneg(a, more));
+        let plain = |m: &Monomial, c: i128| c >= 0 && m.expanded().all(|a| self.atom_nonneg(a, more));
         if e.monomials().all(|(m, c)| plain(m, c)) {
             return true;
         }
@@ -445,7 +448,7 @@ impl Case {
 fn single(e: &Int) -> Option<Atom> {
     let mut all = e.monomials();
     match (all.next(), all.next()) {
-        (Some((m, 1)), None) if m.len() == 1 && !e.is_unknown() => Some(m[0].clone()),
+        (Some((m, 1)), None) if !e.is_unknown() => m.as_atom().cloned(),
         _ => None,
     }
 }

@@ -449,8 +449,8 @@ fn as_mod(e: &Int) -> Option<(Int, Int)> {
     use super::int::Atom;
     let mut all = e.monomials();
     match (all.next(), all.next()) {
-        (Some((m, 1)), None) => match &m[..] {
-            [Atom::Fun(name, arguments)] if &**name == "mod" => match &arguments[..] {
+        (Some((m, 1)), None) => match m.as_atom() {
+            Some(Atom::Fun(name, arguments)) if &**name == "mod" => match &arguments[..] {
                 [n, c] => Some((n.clone(), c.clone())),
                 _ => None,
             },

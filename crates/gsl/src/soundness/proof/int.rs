@@ -4,9 +4,10 @@
 //! Two of them that print alike are equal for all values of their atoms. Nothing else is claimed.
 //! If one overflows, it becomes [`Int::unknown`], which equals nothing, not even itself.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
+
+use arith::Polynomial;
 
 /// How many monomials a polynomial may have.
 const MAX_MONOMIALS: usize = 256;
@@ -23,29 +24,41 @@ pub(super) enum Atom {
     Fun(Rc<str>, Vec<Int>),
 }
 
-/// A polynomial: coefficients of products of atoms, which are sorted. No coefficient is 0.
+/// A product of atoms.
+pub(super) type Monomial = arith::Monomial<Atom>;
+
+/// A polynomial over atoms.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Int {
-    terms: BTreeMap<Vec<Atom>, i128>,
+    known: Polynomial<Atom>,
     unknown: bool,
 }
 
 impl From<i64> for Int {
     fn from(n: i64) -> Int {
-        Int::monomial(Vec::new(), n.into())
+        Int { known: Polynomial::constant(n.into()), unknown: false }
     }
 }
 
 impl From<Atom> for Int {
     fn from(atom: Atom) -> Int {
-        Int::monomial(vec![atom], 1)
+        Int { known: Polynomial::atom(atom), unknown: false }
+    }
+}
+
+impl From<Option<Polynomial<Atom>>> for Int {
+    fn from(known: Option<Polynomial<Atom>>) -> Int {
+        match known {
+            Some(known) if known.len() <= MAX_MONOMIALS => Int { known, unknown: false },
+            _ => Int::unknown(),
+        }
     }
 }
 
 impl Int {
     /// What is known of it is nothing.
     pub fn unknown() -> Int {
-        Int { terms: BTreeMap::new(), unknown: true }
+        Int { known: Polynomial::default(), unknown: true }
     }
 
     pub fn symbol(name: &str) -> Int {
@@ -63,25 +76,17 @@ impl Int {
         Int::from(Atom::Fun(name.into(), arguments))
     }
 
-    fn monomial(atoms: Vec<Atom>, c: i128) -> Int {
-        let mut terms = BTreeMap::new();
-        if c != 0 {
-            terms.insert(atoms, c);
-        }
-        Int { terms, unknown: false }
-    }
-
     pub fn is_unknown(&self) -> bool {
         self.unknown
     }
 
     /// Its monomials with their coefficients.
-    pub fn monomials(&self) -> impl Iterator<Item = (&Vec<Atom>, i128)> {
-        self.terms.iter().map(|(m, c)| (m, *c))
+    pub fn monomials(&self) -> impl Iterator<Item = (&Monomial, i128)> {
+        self.known.terms()
     }
 
     pub fn is_zero(&self) -> bool {
-        !self.unknown && self.terms.is_empty()
+        !self.unknown && self.known.is_empty()
     }
 
     /// The number that it is, if it is one.
@@ -89,11 +94,7 @@ impl Int {
         if self.unknown {
             return None;
         }
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get(&Vec::new()).and_then(|c| i64::try_from(*c).ok()),
-            _ => None,
-        }
+        self.known.as_constant().and_then(|n| i64::try_from(n).ok())
     }
 
     pub fn is(&self, n: i64) -> bool {
@@ -121,65 +122,35 @@ impl Int {
         if self.unknown || other.unknown {
             return Int::unknown();
         }
-        let mut terms = self.terms.clone();
-        for (m, c) in &other.terms {
-            let old = terms.remove(m).unwrap_or(0);
-            match c.checked_mul(factor).and_then(|c| old.checked_add(c)) {
-                Some(0) => {}
-                Some(new) => {
-                    terms.insert(m.clone(), new);
-                }
-                None => return Int::unknown(),
-            }
-        }
-        Int { unknown: terms.len() > MAX_MONOMIALS, terms }
+        Int::from(self.known.plus_times(factor, &other.known))
     }
 
     pub fn times(&self, other: &Int) -> Int {
-        if self.unknown || other.unknown || self.terms.len() * other.terms.len() > 16 * MAX_MONOMIALS {
+        let pairs = self.known.len() * other.known.len();
+        if self.unknown || other.unknown || pairs > 16 * MAX_MONOMIALS {
             return Int::unknown();
         }
-        let mut out = Int::default();
-        for (m, c) in &self.terms {
-            for (n, d) in &other.terms {
-                let Some(product) = c.checked_mul(*d) else { return Int::unknown() };
-                let mut atoms: Vec<Atom> = m.iter().chain(n).cloned().collect();
-                atoms.sort();
-                out = out.plus(&Int::monomial(atoms, product));
-            }
-        }
-        out
+        Int::from(self.known.times(&other.known))
     }
 
     /// The factor of the monomial `by` in `self`, and the rest: `self == q * by + rest`. `by` must
     /// be one monomial.
     pub fn divide(&self, by: &Int) -> Option<(Int, Int)> {
-        if self.unknown || by.unknown || by.terms.len() != 1 {
+        if self.unknown || by.unknown {
             return None;
         }
-        let (divisor, d) = by.terms.iter().next()?;
-        let (mut quotient, mut rest) = (Int::default(), Int::default());
-        for (m, c) in &self.terms {
-            let mut left = m.clone();
-            let divides = c % d == 0
-                && divisor.iter().all(|a| {
-                    let at = left.iter().position(|b| b == a);
-                    at.map(|k| left.remove(k)).is_some()
-                });
-            if divides {
-                quotient = quotient.plus(&Int::monomial(left, c / d));
-            } else {
-                rest = rest.plus(&Int::monomial(m.clone(), *c));
-            }
-        }
-        Some((quotient, rest))
+        let (monomial, c) = by.known.single_term()?;
+        let (quotient, rest) = self.known.divide_by_term(monomial, c)?;
+        Some((Int { known: quotient, unknown: false }, Int { known: rest, unknown: false }))
     }
 
     /// `(c, rest)` with `self == c * atom + rest` where neither contains the atom; `None` if it
     /// stands elsewhere too, or nowhere.
     pub fn linear_in(&self, atom: &Atom) -> Option<(i128, Int)> {
-        let mut rest = self.clone();
-        let c = rest.terms.remove(std::slice::from_ref(atom))?;
+        let alone = Monomial::of(atom.clone());
+        let (term, known) = self.known.partition(|monomial, _| *monomial == alone);
+        let (_, c) = term.single_term()?;
+        let rest = Int { known, unknown: self.unknown };
         (!self.unknown && !rest.mentions(atom)).then_some((c, rest))
     }
 
@@ -190,7 +161,7 @@ impl Int {
 
     /// Whether some atom is as asked, arguments of functions included.
     pub fn any_atom(&self, found: &mut dyn FnMut(&Atom) -> bool) -> bool {
-        self.terms.keys().flatten().any(|a| {
+        self.known.atoms().into_iter().any(|a| {
             found(a)
                 || match a {
                     Atom::Fun(_, arguments) => arguments.iter().any(|e| e.any_atom(found)),
@@ -205,9 +176,9 @@ impl Int {
             return Int::unknown();
         }
         let mut out = Int::default();
-        for (m, c) in &self.terms {
-            let mut product = Int::monomial(Vec::new(), *c);
-            for atom in m {
+        for (m, c) in self.known.terms() {
+            let mut product = Int { known: Polynomial::constant(c), unknown: false };
+            for atom in m.expanded() {
                 product = product.times(&f(atom));
             }
             out = out.plus(&product);
@@ -237,11 +208,11 @@ impl fmt::Display for Int {
         if self.unknown {
             return write!(f, "?");
         }
-        if self.terms.is_empty() {
+        if self.known.is_empty() {
             return write!(f, "0");
         }
-        for (k, (m, c)) in self.terms.iter().enumerate() {
-            let sign = match (k, *c < 0) {
+        for (k, (m, c)) in self.known.terms().enumerate() {
+            let sign = match (k, c < 0) {
                 (0, false) => "",
                 (0, true) => "-",
                 (_, false) => " + ",
@@ -249,7 +220,7 @@ impl fmt::Display for Int {
             };
             write!(f, "{sign}")?;
             let size = c.unsigned_abs();
-            let atoms: Vec<String> = m.iter().map(Atom::to_string).collect();
+            let atoms: Vec<String> = m.expanded().map(Atom::to_string).collect();
             match (size, atoms.is_empty()) {
                 (_, true) => write!(f, "{size}")?,
                 (1, false) => write!(f, "{}", atoms.join("*"))?,

@@ -101,8 +101,8 @@ fn product(case: &mut Case, a: &Poly, b: &Poly) -> Step<Poly> {
 fn var_of(e: &Int) -> Option<u32> {
     let mut all = e.monomials();
     match all.next() {
-        Some((m, 1)) => match &m[..] {
-            [Atom::Var(v)] => Some(*v),
+        Some((m, 1)) => match m.as_atom() {
+            Some(Atom::Var(v)) => Some(*v),
             _ => None,
         },
         _ => None,

@@ -4,6 +4,8 @@ mod copies;
 
 use copies::Flight;
 
+use arith::number::gcd;
+
 use super::Options;
 use super::code::{Block, Compiled, Index, LoopStep, Node, Place, Step};
 use super::memory::{Array, Column};
@@ -496,8 +498,4 @@ impl<'a> Machine<'a> {
             }
         }
     }
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

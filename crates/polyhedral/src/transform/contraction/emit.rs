@@ -3,10 +3,11 @@
 use loops::{Access, ArrayDecl, Assign, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt, Storage};
 
 use super::Split;
-use super::rows::{Range, all, drop_implied, holds, put, sum, tile, value};
+use super::rows::{Range, all, holds, sum, tile, value};
 use super::{Claim, Operand, Plan, Role, Stager};
 use crate::codegen::Instance;
-use crate::fourier_motzkin::{Inequality, System};
+use arith::fourier_motzkin::drop_implied;
+use arith::{Budget, Linear, System};
 
 /// Names of the loops that tiling adds.
 struct Tiles {
@@ -27,11 +28,6 @@ fn stepped(var: &Name, lower: Expr, upper: Expr, step: i64, kind: LoopKind, body
 
 fn zero(scalar: Scalar) -> Expr {
     Expr::constant(scalar, 0)
-}
-
-/// Expression of a row whose variables are loops.
-fn expr(row: &Inequality) -> Option<Expr> {
-    value(row)
 }
 
 impl Plan<'_> {
@@ -57,7 +53,7 @@ impl Plan<'_> {
             Split::Columns => (LoopKind::Sequential, LoopKind::Parallel),
         };
         // The loops that stay outside, with what is known inside them.
-        let mut known: Vec<Inequality> = Vec::new();
+        let mut known: Vec<Linear<Name>> = Vec::new();
         let mut outer = Vec::new();
         for (at, l) in self.outer.iter().enumerate() {
             let inside: Vec<&Name> = self.outer[at + 1..].iter().map(|l| &l.var).chain([i, j, k]).collect();
@@ -68,19 +64,20 @@ impl Plan<'_> {
         // Blocks of columns, of the contraction, of rows: each with the domain cut to it.
         let columns = Range::of(&self.domain, j, &[k, i], &known)?;
         let columns_bounds = columns.bounds()?;
-        let base = |name: &Name| sum(&[(name, 1)], 0);
-        let cut =
-            |system: &System, rows: [Inequality; 2]| System::new(system.rows.iter().cloned().chain(rows));
-        let in_j = cut(&self.domain, tile(j, &base(&tiles.j_block), panel));
+        let base = |name: &Name| Linear::name(name.clone());
+        let cut = |system: &System<Name>, rows: [Linear<Name>; 2]| {
+            System::new(system.rows.iter().cloned().chain(rows))
+        };
+        let in_j = cut(&self.domain, tile(j, &base(&tiles.j_block), panel)?);
         let steps = Range::of(&in_j, k, &[i, j], &known)?;
-        let in_jk = cut(&in_j, tile(k, &base(&tiles.k_block), self.shape.depth));
+        let in_jk = cut(&in_j, tile(k, &base(&tiles.k_block), self.shape.depth)?);
         let rows = Range::of(&in_jk, i, &[j, k], &known)?;
-        let in_jki = cut(&in_jk, tile(i, &base(&tiles.i_block), self.shape.block_rows));
+        let in_jki = cut(&in_jk, tile(i, &base(&tiles.i_block), self.shape.block_rows)?);
         // Strips: columns inside the block, then rows inside the block and the strip of columns.
-        let column = sum(&[(&tiles.j_block, 1), (&tiles.j_strip, width)], 0);
-        let row = sum(&[(&tiles.i_block, 1), (&tiles.i_strip, self.shape.rows)], 0);
+        let column = sum(&[(&tiles.j_block, 1), (&tiles.j_strip, width)], 0)?;
+        let row = sum(&[(&tiles.i_block, 1), (&tiles.i_strip, self.shape.rows)], 0)?;
         let strips = Range::of(&in_jki, j, &[k, i], &known)?.steps(&base(&tiles.j_block), width)?;
-        let in_strip = cut(&in_jki, tile(j, &column, width));
+        let in_strip = cut(&in_jki, tile(j, &column, width)?);
         let row_strips =
             Range::of(&in_strip, i, &[k, j], &known)?.steps(&base(&tiles.i_block), self.shape.rows)?;
 
@@ -101,7 +98,7 @@ impl Plan<'_> {
                     (&tiles.lane, 1),
                 ],
                 0,
-            );
+            )?;
             let fill =
                 self.fill(operand, &in_jk, j, i, &column, width, &at, &self.column_place(&tiles), &lanes)?;
             let body = vec![stepped(k, depth.0, depth.1, 1, LoopKind::Sequential, self.in_taps(fill))];
@@ -119,7 +116,7 @@ impl Plan<'_> {
             let lanes = |body: Vec<Stmt>| {
                 vec![stepped(&tiles.row, 0.into(), self.shape.rows.into(), 1, LoopKind::Unroll(None), body)]
             };
-            let at = sum(&[(&tiles.i_block, 1), (&tiles.i_strip, self.shape.rows), (&tiles.row, 1)], 0);
+            let at = sum(&[(&tiles.i_block, 1), (&tiles.i_strip, self.shape.rows), (&tiles.row, 1)], 0)?;
             let fill = self.fill(
                 operand,
                 &in_jki,
@@ -221,7 +218,7 @@ impl Plan<'_> {
             terms.push((&lane, 1));
             formals.push(lane.clone());
         }
-        let along = expr(&sum(&terms, 0)).unwrap_or(Expr::Int(0));
+        let along = sum(&terms, 0).and_then(|row| value(&row)).unwrap_or(Expr::Int(0));
         let step = Expr::Var(tiles.k_block.clone()) + Expr::Var(step);
         let variable = if operand.column { &self.j } else { &self.i };
         let value = operand.value.substitute(&|name| {
@@ -242,12 +239,12 @@ impl Plan<'_> {
     fn fill(
         &self,
         operand: &Operand,
-        system: &System,
+        system: &System<Name>,
         along: &Name,
         across: &Name,
-        base: &Inequality,
+        base: &Linear<Name>,
         width: i64,
-        at: &Inequality,
+        at: &Linear<Name>,
         place: &[Expr],
         lanes: &dyn Fn(Vec<Stmt>) -> Vec<Stmt>,
     ) -> Option<Vec<Stmt>> {
@@ -256,24 +253,24 @@ impl Plan<'_> {
             return None;
         }
         // Conditions on the step alone are those of its loop, up to what the strip adds: they are tested with the lanes.
-        let rows: Vec<Inequality> = projected
+        let rows: Vec<Linear<Name>> = projected
             .system
             .rows
             .into_iter()
             .filter(|r| r.coefficient(along) != 0 || r.coefficient(&self.k) != 0)
             .collect();
-        let tile_rows = |rows: &[Inequality]| -> Option<Vec<Expr>> {
-            rows.iter().map(|r| holds(&worst(r, along, base, width))).collect()
+        let tile_rows = |rows: &[Linear<Name>]| -> Option<Vec<Expr>> {
+            rows.iter().map(|r| holds(&worst(r, along, base, width)?)).collect()
         };
         let target = Access::element(operand.local.clone(), place.to_vec());
-        let at_expr = expr(at)?;
+        let at_expr = value(at)?;
         let value = operand.value.substitute(&|name| (name == along).then(|| at_expr.clone()));
         let copy = Stmt::assign(target.clone(), value);
         let clear = Stmt::assign(target, zero(operand.scalar));
         let Some(full) = all(tile_rows(&rows)?) else {
             return Some(lanes(vec![copy]));
         };
-        let each = all(rows.iter().map(|r| holds(&put(r, along, at))).collect::<Option<Vec<_>>>()?)?;
+        let each = all(rows.iter().map(|r| holds(&r.replace(along, at)?)).collect::<Option<Vec<_>>>()?)?;
         let one = Stmt::If { cond: each, then: vec![copy.clone()], otherwise: vec![clear] };
         Some(vec![Stmt::If { cond: full, then: lanes(vec![copy]), otherwise: sequential(lanes(vec![one])) }])
     }
@@ -283,17 +280,17 @@ impl Plan<'_> {
         &self,
         stager: &mut Stager,
         tiles: &Tiles,
-        row: &Inequality,
-        column: &Inequality,
+        row: &Linear<Name>,
+        column: &Linear<Name>,
     ) -> Option<Vec<Stmt>> {
         let width = self.lanes * self.shape.vectors;
         let dims = vec![self.shape.rows.into(), self.shape.vectors.into(), self.lanes.into()];
         let var = |name: &Name| Expr::Var(name.clone());
         let place = vec![var(&tiles.row), var(&tiles.vector), var(&tiles.lane)];
         let held = Access::element(tiles.held.clone(), place);
-        let i_at = add(&sum(&[(&tiles.row, 1)], 0), row);
-        let j_at = add(&sum(&[(&tiles.vector, self.lanes), (&tiles.lane, 1)], 0), column);
-        let (i_expr, j_expr) = (expr(&i_at)?, expr(&j_at)?);
+        let i_at = row.plus(&Linear::name(tiles.row.clone()))?;
+        let j_at = column.plus(&sum(&[(&tiles.vector, self.lanes), (&tiles.lane, 1)], 0)?)?;
+        let (i_expr, j_expr) = (value(&i_at)?, value(&j_at)?);
         let element = self.assign.target.map_indices(&mut |e| {
             e.substitute(&|name| {
                 if *name == self.i {
@@ -326,7 +323,7 @@ impl Plan<'_> {
                 self.lanes_loops(tiles, body),
             )]
         };
-        let lane_rows: Vec<&Inequality> = self
+        let lane_rows: Vec<&Linear<Name>> = self
             .domain
             .rows
             .iter()
@@ -334,11 +331,12 @@ impl Plan<'_> {
                 r.coefficient(&self.k) == 0 && (r.coefficient(&self.i) != 0 || r.coefficient(&self.j) != 0)
             })
             .collect();
-        let corner = |r: &Inequality| worst(&worst(r, &self.i, row, self.shape.rows), &self.j, column, width);
-        let full = all(lane_rows.iter().map(|r| holds(&corner(r))).collect::<Option<Vec<_>>>()?);
+        let corner =
+            |r: &Linear<Name>| worst(&worst(r, &self.i, row, self.shape.rows)?, &self.j, column, width);
+        let full = all(lane_rows.iter().map(|r| holds(&corner(r)?)).collect::<Option<Vec<_>>>()?);
         let inside = all(lane_rows
             .iter()
-            .map(|r| holds(&put(&put(r, &self.i, &i_at), &self.j, &j_at)))
+            .map(|r| holds(&r.replace(&self.i, &i_at)?.replace(&self.j, &j_at)?))
             .collect::<Option<Vec<_>>>()?);
         let load = Stmt::assign(held.clone(), Expr::Load(element.clone()));
         let store = Stmt::assign(element, Expr::Load(held.clone()));
@@ -370,35 +368,29 @@ impl Plan<'_> {
         &self,
         stager: &mut Stager,
         tiles: &Tiles,
-        row: &Inequality,
-        i_at: &Inequality,
+        row: &Linear<Name>,
+        i_at: &Linear<Name>,
         held: &Access,
         (i_expr, j_expr): (&Expr, &Expr),
     ) -> Option<Vec<Stmt>> {
         let k = &self.k;
-        let bounds: Vec<&Inequality> = self.domain.rows.iter().filter(|r| r.coefficient(k) != 0).collect();
-        let block = tile(k, &sum(&[(&tiles.k_block, 1)], 0), self.shape.depth);
+        let bounds: Vec<&Linear<Name>> = self.domain.rows.iter().filter(|r| r.coefficient(k) != 0).collect();
+        let block = tile(k, &Linear::name(tiles.k_block.clone()), self.shape.depth)?;
         // A bound on `k` with `i` at the corner where it is tightest, or loosest.
-        let solved = |r: &Inequality, sign: i128| -> Option<Expr> {
-            let mut rest = put(r, k, &Inequality::constant(0));
-            if sign > 0 {
-                rest.coefficients.values_mut().for_each(|c| *c = -*c);
-                rest.constant = -rest.constant;
-                expr(&rest)
-            } else {
-                rest.constant += 1;
-                expr(&rest)
-            }
+        let solved = |r: &Linear<Name>, sign: i128| -> Option<Expr> {
+            let (_, rest) = r.split(k);
+            value(&if sign > 0 { rest.negated()? } else { rest.plus_constant(1)? })
         };
         let side = |sign: i128, tight: bool| -> Option<Expr> {
-            let corner = |r: &Inequality| {
+            let corner = |r: &Linear<Name>| {
                 if tight {
                     worst(r, &self.i, row, self.shape.rows)
                 } else {
                     best(r, &self.i, row, self.shape.rows)
                 }
             };
-            let rows = bounds.iter().map(|r| corner(r)).chain(block.iter().cloned());
+            let rows = bounds.iter().map(|r| corner(r)).collect::<Option<Vec<_>>>()?.into_iter();
+            let rows = rows.chain(block.iter().cloned());
             let values = rows
                 .filter(|r| r.coefficient(k) * sign > 0)
                 .map(|r| solved(&r, sign))
@@ -410,13 +402,13 @@ impl Plan<'_> {
         let (low_ragged, high_ragged) = (ragged(1), ragged(-1));
         // Rows outside of the domain have no range of their own: what they would use may not be packed.
         // What the bounds of the loop say anyway needs no test.
-        let (own, others): (Vec<&Inequality>, Vec<&Inequality>) =
+        let (own, others): (Vec<&Linear<Name>>, Vec<&Linear<Name>>) =
             self.domain.rows.iter().partition(|r| r.coefficient(&self.i) != 0);
         let own = own.into_iter().filter(|r| r.coefficient(&self.j) == 0);
-        let mut own: Vec<Inequality> = own.map(|r| put(r, &self.i, i_at)).collect();
+        let mut own: Vec<Linear<Name>> = own.map(|r| r.replace(&self.i, i_at)).collect::<Option<_>>()?;
         let of_loop = others.into_iter().filter(|r| r.coefficient(k) != 0 && r.coefficient(&self.j) == 0);
-        let of_row = tile(&tiles.row, &Inequality::constant(0), self.shape.rows);
-        drop_implied(&mut own, &of_loop.cloned().chain(of_row).collect::<Vec<_>>());
+        let of_row = tile(&tiles.row, &Linear::default(), self.shape.rows)?;
+        drop_implied(&mut own, &of_loop.cloned().chain(of_row).collect::<Vec<_>>(), &Budget::default());
         let guard = all(own.iter().map(holds).collect::<Option<Vec<_>>>()?);
         let mut result = Vec::new();
         let mut piece = |stager: &mut Stager, low: Expr, high: Expr, guarded: bool| -> Option<()> {
@@ -504,26 +496,16 @@ fn local(name: &Name, scalar: Scalar, dims: Vec<Expr>, storage: Storage) -> Stmt
     Stmt::Local(ArrayDecl { name: name.clone(), elem: Elem::Scalar(scalar), dims, storage })
 }
 
-fn add(a: &Inequality, b: &Inequality) -> Inequality {
-    let mut result = a.clone();
-    for (name, c) in &b.coefficients {
-        *result.coefficients.entry(name.clone()).or_insert(0) += c;
-    }
-    result.coefficients.retain(|_, c| *c != 0);
-    result.constant += b.constant;
-    result
-}
-
 /// The row at the end of `base <= variable < base + extent` where it is least.
-fn worst(row: &Inequality, variable: &Name, base: &Inequality, extent: i64) -> Inequality {
+fn worst(row: &Linear<Name>, variable: &Name, base: &Linear<Name>, extent: i64) -> Option<Linear<Name>> {
     let end = if row.coefficient(variable) < 0 { extent - 1 } else { 0 };
-    put(row, variable, &add(base, &Inequality::constant(i128::from(end))))
+    row.replace(variable, &base.plus_constant(i128::from(end))?)
 }
 
 /// The row at the end where it is greatest.
-fn best(row: &Inequality, variable: &Name, base: &Inequality, extent: i64) -> Inequality {
+fn best(row: &Linear<Name>, variable: &Name, base: &Linear<Name>, extent: i64) -> Option<Linear<Name>> {
     let end = if row.coefficient(variable) > 0 { extent - 1 } else { 0 };
-    put(row, variable, &add(base, &Inequality::constant(i128::from(end))))
+    row.replace(variable, &base.plus_constant(i128::from(end))?)
 }
 
 /// `expr - by`, without taking 0 away.

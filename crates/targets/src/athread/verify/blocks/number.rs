@@ -1,5 +1,8 @@
 //! Index expressions of the text in which names are replaced by positions of numbers, so that they
 //! can be evaluated often.
+//!
+//! An evaluation of its own on purpose, as all of the verifier. It is stricter than that of loop
+//! programs: a quotient that is rounded down has a value only by positive numbers.
 
 /// A function of the text that only computes: its numbers are put in places of their own.
 #[derive(Clone, Debug)]
