@@ -56,7 +56,7 @@ TABLES = [
     Table(
         "Translation of functional programs",
         "lozenge bench library --translation",
-        "lozenge bench library/vectors.loz --translation --filter axpy",
+        "lozenge bench library --translation --quick --filter axpy",
     ),
     Table(
         "C kernels",
@@ -123,11 +123,12 @@ def told(command):
 
 
 def processor():
-    """What the system calls the processor: on x86 from /proc/cpuinfo, else from lscpu."""
+    """What the system calls the processor, with family and model on x86, where many have the same name; else from lscpu."""
     info = pathlib.Path("/proc/cpuinfo").read_text() if os.path.exists("/proc/cpuinfo") else ""
-    found = re.search(r"^model name\s*:\s*(.+)$", info, re.MULTILINE)
-    if found:
-        return found[1].strip()
+    found = [re.search(rf"^{key}\s*:\s*(.+)$", info, re.MULTILINE) for key in ("model name", "cpu family", "model")]
+    if all(found):
+        name, family, model = (match[1].strip() for match in found)
+        return f"{name}, family {family}, model {model}"
     return told("lscpu | sed -n 's/^Model name: *//p'") or platform.machine()
 
 
@@ -146,14 +147,14 @@ def about(name):
     rows = [
         ("processor", name),
         ("cores", str(os.cpu_count())),
-        ("caches", told("lscpu | awk '/^L[123]/ {print $1, $2, $3}' | paste -sd, | sed 's/,/, /g'")),
+        ("caches", told("lscpu | sed -n 's/^\\(L[123].*\\) cache: */\\1 /p' | paste -sd, | sed 's/,/, /g'")),
         ("memory", told("awk '/MemTotal/ {printf \"%.0f GiB\", $2 / 1048576}' /proc/meminfo")),
         ("system", told("uname -srm")),
         ("commit", commit),
         ("Lozenge", told("lozenge --version")),
         ("gcc", told("gcc --version")),
         ("clang", told("clang-16 --version")),
-        *((what, told(f"dpkg-query -W -f='${{Version}}' {package}")) for what, package in library.items()),
+        *((what, told(f"dpkg-query -W -f='${{Version}}\\n' {package}")) for what, package in library.items()),
         ("onnxruntime", told("target/onnx/venv/bin/python -c 'import onnxruntime as o; print(o.__version__)'")),
     ]
     return "\n".join(["| | |", "| --- | --- |", *(f"| {what} | {value or 'not there'} |" for what, value in rows)])
