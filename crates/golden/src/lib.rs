@@ -13,6 +13,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,14 @@ pub struct Case {
     pub name: String,
     /// Its text, with line ends as they are in the file.
     pub input: String,
+}
+
+/// Says that a test, or a part of it, is not run, and why: `skipped: REASON` on the standard error.
+///
+/// The line is seen although the test passes, because it does not go through what the test harness captures.
+pub fn skipped(reason: &str) {
+    // A closed stream is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "skipped: {reason}");
 }
 
 /// The folder `tests/<area>` at the root of the repository.

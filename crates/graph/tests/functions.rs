@@ -250,7 +250,7 @@ fn wrapped(bytes: &[u8]) -> Option<Vec<u8>> {
 #[test]
 fn node_tests_are_the_same_behind_a_function() {
     let Some(folder) = std::env::var_os("LOZENGE_ONNX_CASES").map(PathBuf::from) else {
-        eprintln!("skipped: LOZENGE_ONNX_CASES names no folder of cases; `./x onnx` writes one");
+        golden::skipped("LOZENGE_ONNX_CASES names no folder of cases; `./x onnx` writes one");
         return;
     };
     let index = std::fs::read_to_string(folder.join("index.txt")).expect("the list of cases");

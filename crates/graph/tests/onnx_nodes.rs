@@ -136,8 +136,8 @@ fn index(folder: &Path) -> Vec<Case> {
 #[test]
 fn node_tests_come_out_as_expected() {
     let Some(folder) = std::env::var_os("LOZENGE_ONNX_CASES").map(PathBuf::from) else {
-        eprintln!(
-            "skipped: LOZENGE_ONNX_CASES names no folder of cases; `./x onnx` writes one and runs this test"
+        golden::skipped(
+            "LOZENGE_ONNX_CASES names no folder of cases; `./x onnx` writes one and runs this test",
         );
         return;
     };

@@ -19,7 +19,7 @@ fn parse(text: &str) -> TensorType {
 #[test]
 fn types_agree_with_the_peer() {
     let Some(folder) = std::env::var_os("LOZENGE_ONNX_TYPES").map(PathBuf::from) else {
-        eprintln!("skipped: LOZENGE_ONNX_TYPES is not set; `./x onnx` sets it");
+        golden::skipped("LOZENGE_ONNX_TYPES is not set; `./x onnx` sets it");
         return;
     };
     let text = std::fs::read_to_string(folder.join("types.txt")).unwrap();

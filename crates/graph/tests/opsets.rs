@@ -75,7 +75,7 @@ fn subgraphs_are_of_the_same_version() {
 #[test]
 fn node_tests_are_of_versions_that_are_known() {
     let Some(folder) = std::env::var_os("LOZENGE_ONNX_CASES").map(std::path::PathBuf::from) else {
-        eprintln!("skipped: LOZENGE_ONNX_CASES names no folder of cases; `./x onnx` writes one");
+        golden::skipped("LOZENGE_ONNX_CASES names no folder of cases; `./x onnx` writes one");
         return;
     };
     let index = std::fs::read_to_string(folder.join("index.txt")).expect("the list of cases");

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::process::Command;
 
 /// Pages whose lines have at most 100 columns.
 const NARROW: [&str; 17] = [
@@ -218,6 +219,19 @@ fn lines_are_short() {
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// The commands of `./x bench --all`, which `benches/tables.py --list` prints, are a listing of the page that explains them.
+#[test]
+fn performance_names_the_commands_of_its_tables() {
+    let root = golden::root();
+    let list = Command::new("python3").arg(root.join("benches/tables.py")).arg("--list").output();
+    let list = list.expect("python3 is there");
+    assert!(list.status.success(), "{}", String::from_utf8_lossy(&list.stderr));
+    let listing = format!("```sh\n{}```\n", String::from_utf8_lossy(&list.stdout));
+    assert!(listing.lines().count() > 10, "{listing}");
+    let page = read(&root.join("docs/performance.md"));
+    assert!(page.contains(&listing), "docs/performance.md lacks this listing:\n{listing}");
 }
 
 #[test]

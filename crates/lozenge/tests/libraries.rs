@@ -1,4 +1,4 @@
-//! Libraries as other programs use them: headers in C and C++, `pkg-config`, CMake. What is not installed is skipped.
+//! Libraries as other programs use them: headers in C and C++, `pkg-config`, CMake. They need the packages of `./x setup`.
 
 use std::fs;
 use std::path::Path;
@@ -56,12 +56,9 @@ fn tell(folder: &Path, program: &str, arguments: &[&str]) -> String {
     told
 }
 
-fn is_there(program: &str) -> bool {
-    let there = on_path(Path::new(program)).is_some();
-    if !there {
-        eprintln!("skipped: there is no {program}");
-    }
-    there
+/// A test that lacks a program fails: one that passes without it would be taken for run.
+fn needs(program: &str) {
+    assert!(on_path(Path::new(program)).is_some(), "{program} is missing: ./x setup installs it");
 }
 
 fn build(folder: &Path, kind: &str, ending: &str) {
@@ -78,9 +75,7 @@ fn headers_are_for_c_and_cpp() {
         build(scratch.path(), kind, ending);
         let strict = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
         for (compiler, source) in [("gcc", "main.c"), ("g++", "main.cpp")] {
-            if !is_there(compiler) {
-                continue;
-            }
+            needs(compiler);
             let libraries = ["-L.", "-lproduct", "-lscale", "-fopenmp", "-lm", "-o", "program"];
             tell(scratch.path(), compiler, &[&strict[..], &[source], &libraries].concat());
             assert_eq!(tell(scratch.path(), "./program", &[]), "0 100 1600\n", "{kind} {compiler}");
@@ -90,9 +85,7 @@ fn headers_are_for_c_and_cpp() {
 
 #[test]
 fn pkg_config_says_what_to_link_with() {
-    if !is_there("pkg-config") {
-        return;
-    }
+    needs("pkg-config");
     for (kind, ending) in [("--static", "a"), ("--shared", "so")] {
         let scratch = folder();
         build(scratch.path(), kind, ending);
@@ -118,9 +111,7 @@ fn the_same_source_gives_the_same_library() {
 
 #[test]
 fn cmake_builds_libraries_from_sources() {
-    if !is_there("cmake") {
-        return;
-    }
+    needs("cmake");
     for kind in ["STATIC", "SHARED"] {
         let scratch = folder();
         let project = format!(

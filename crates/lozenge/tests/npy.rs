@@ -35,7 +35,7 @@ fn folder() -> Option<Scratch> {
     let scratch = Scratch::new().expect("there is room for files");
     let python = |text: &str| Command::new("python3").args(["-c", text]).current_dir(scratch.path()).output();
     if !python("import numpy").is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: python3 has no NumPy");
+        golden::skipped("python3 has no NumPy");
         return None;
     }
     let output = python(SCRIPT).expect("python3 runs");

@@ -166,8 +166,8 @@ fn run(cases: &[Case], failures: &mut Vec<String>) -> usize {
 #[test]
 fn node_tests_agree_through_c() {
     let Some(folder) = std::env::var_os("LOZENGE_ONNX_CASES").map(PathBuf::from) else {
-        eprintln!(
-            "skipped: LOZENGE_ONNX_CASES names no folder of cases; `./x onnx` writes one and runs this test"
+        golden::skipped(
+            "LOZENGE_ONNX_CASES names no folder of cases; `./x onnx` writes one and runs this test",
         );
         return;
     };

@@ -37,7 +37,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 
 fn coq() -> Option<Coq> {
     if let Err(missing) = Coq::command() {
-        eprintln!("skipped: {}", missing.summary());
+        golden::skipped(&missing.summary());
         return None;
     }
     let cache = cache().join("lozenge");

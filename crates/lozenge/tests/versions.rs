@@ -45,7 +45,8 @@ fn where_an_assumption_does_not_hold_the_original_text_runs() {
         assert!(text.contains("if (!("), "nothing is tested in {text}");
         let ours = work.join(format!("{}.ours.c", case.name));
         std::fs::write(&ours, &text).expect("a file in the folder for the work");
-        for compiler in ["gcc", "clang-16"].into_iter().filter(|c| installed(c)) {
+        for compiler in ["gcc", "clang-16"] {
+            assert!(installed(compiler), "{compiler} is missing: ./x setup installs it");
             let expected = printed(compiler, "-O0", &case.path, &work.join(&case.name));
             for level in ["-O1", "-O3"] {
                 let binary = work.join(format!("{}.ours", case.name));
