@@ -390,6 +390,9 @@ pub struct Bench {
     /// Measure what calls of operators take instead, beside the costs that rewriting goes by.
     #[arg(long, conflicts_with_all = ["translation", "rewriting"])]
     pub costs: bool,
+    /// C programs: measure orders of their loops beside what the cost model predicts of each.
+    #[arg(long, conflicts_with_all = ["translation", "rewriting", "costs"])]
+    pub model: bool,
 }
 
 /// Sizes of the linear-algebra kernels for `bench --target athread`.

@@ -54,9 +54,40 @@ pub fn geometric_mean(ratios: &[f64]) -> Option<f64> {
     (!ratios.is_empty()).then(|| (logs / ratios.len() as f64).exp())
 }
 
+/// Spearman's rank correlation of pairs; none of fewer than two, or if one side is always the same. Equal values share the mean of their ranks.
+pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+    let left = ranks(&pairs.iter().map(|p| p.0).collect::<Vec<_>>());
+    let right = ranks(&pairs.iter().map(|p| p.1).collect::<Vec<_>>());
+    let mean = (pairs.len() as f64 - 1.0) / 2.0;
+    let sum = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
+        left.iter().zip(&right).map(|(a, b)| f(a - mean, b - mean)).sum()
+    };
+    let (both, of_left, of_right) = (sum(&|a, b| a * b), sum(&|a, _| a * a), sum(&|_, b| b * b));
+    (of_left > 0.0 && of_right > 0.0).then(|| both / (of_left * of_right).sqrt())
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let rank = |v: &f64| {
+        let below = values.iter().filter(|w| *w < v).count() as f64;
+        let same = values.iter().filter(|w| *w == v).count() as f64;
+        below + (same - 1.0) / 2.0
+    };
+    values.iter().map(rank).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rank_correlation_is_of_orders() {
+        assert_eq!(rank_correlation(&[(1.0, 10.0), (2.0, 100.0), (3.0, 1000.0)]), Some(1.0));
+        assert_eq!(rank_correlation(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)]), Some(-1.0));
+        // By hand: ranks 0, 1.5, 1.5, 3 and 0, 2, 1, 3.
+        let tied = rank_correlation(&[(1.0, 1.0), (2.0, 7.0), (2.0, 5.0), (9.0, 9.0)]).unwrap();
+        assert!((tied - 4.5 / (4.5f64 * 5.0).sqrt()).abs() < 1e-12);
+        assert_eq!(rank_correlation(&[(1.0, 1.0), (1.0, 2.0)]), None);
+    }
 
     #[test]
     fn quartiles_are_interpolated() {

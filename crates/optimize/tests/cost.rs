@@ -85,3 +85,14 @@ fn threads_share_long_loops_only() {
     assert!(cycles(&nest("n"), 2.0) < 0.6 * cycles(&nest("n"), 1.0));
     assert!(cycles(&nest("4"), 2.0) == cycles(&nest("4"), 1.0));
 }
+
+#[test]
+fn tiles_move_what_is_in_them() {
+    let sum = |nest: &str| format!("fn f[n](a: in f64[n], s: inout f64) {{ {nest} }}");
+    let plain = sum("vec i in 0..n reduce(+: s) { s += a[i] }");
+    let tiled = sum(
+        "for t in 0..(n + 4095) floordiv 4096 { vec i in 4096 * t..min(n, 4096 * t + 4096) reduce(+: s) { s += a[i] } }",
+    );
+    let ratio = cycles(&plain, 1.0) / cycles(&tiled, 1.0);
+    assert!((0.9..1.1).contains(&ratio), "{ratio}");
+}

@@ -178,9 +178,10 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     // The same permission as on the way to the cores: a choice of the larger value is a maximum then.
     let relaxed = options.reassociate.then(|| reorderable(&crate::athread::with_updates(function, true)));
     let function_or_relaxed = relaxed.as_ref().unwrap_or(function);
-    let mut result = match &options.schedule {
-        Some(schedule) => by_schedule(function_or_relaxed, schedule, options, bounds)?,
-        None => candidates::best(function_or_relaxed, options, bounds)?,
+    let mut result = match (&options.schedule, &relaxed) {
+        (Some(schedule), _) => by_schedule(function_or_relaxed, schedule, options, bounds)?,
+        (None, None) => candidates::best(function, options, bounds)?,
+        (None, Some(relaxed)) => candidates::with_and_without_freedom(relaxed, function, options, bounds)?,
     };
     result.applied.splice(..0, applied);
     result.report.as_written = result.function.body == function.body;

@@ -15,7 +15,7 @@ use crate::bind::{self, Sizes};
 use crate::cases::{self, CaseKind, Setting};
 use crate::check;
 use crate::cli::Bench;
-use crate::command::bench_c;
+use crate::command::{bench_c, bench_model};
 use crate::execute::{Build, Executable};
 use crate::failure::{Failure, Source};
 use crate::files::{self, find, read_source};
@@ -76,6 +76,9 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
             compiler.version(),
             Optimise::Fast.flags().join(" ")
         ));
+    }
+    if arguments.model {
+        return bench_model::run(&kernels, arguments, &compiler, as_json);
     }
     for file in &files {
         let source = read_source(file)?;

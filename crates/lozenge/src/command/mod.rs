@@ -4,6 +4,7 @@ mod about;
 pub(crate) mod bench;
 pub(crate) mod bench_athread;
 pub(crate) mod bench_c;
+mod bench_model;
 mod check_rules;
 mod compile;
 mod compile_library;

@@ -33,3 +33,18 @@ pub fn candidates(front: &Front, request: &Request) -> Result<String, Failure> {
     }
     Ok(text)
 }
+
+/// Predicted cycles of the definitions of a source on some threads: as they are in the text, and as the request has them.
+///
+/// # Errors
+/// Those of the stages.
+pub fn cycles(front: &Front, request: &Request, threads: u32) -> Result<(f64, f64), Failure> {
+    let machine = ::optimize::Machine { threads: f64::from(threads), ..c::machine(request)? };
+    let (mut text, mut ours) = (0.0, 0.0);
+    for lowered in front.all(request)? {
+        let own = cost(&lowered.function, &machine).cycles();
+        ours += own;
+        text += lowered.original.as_ref().map_or(own, |original| cost(original, &machine).cycles());
+    }
+    Ok((text, ours))
+}

@@ -21,7 +21,7 @@ use passes::Applied;
 use polyhedral::Optimized;
 
 pub use c::{done, region_text, schedule_header};
-pub use candidates::candidates;
+pub use candidates::{candidates, cycles};
 pub use certificate::Sides;
 pub use functional::AUTOMATIC;
 use targets::{Emitted, Stage, Style};

@@ -115,11 +115,9 @@ pub(super) fn sites(assign: &Assign, arrays: &Arrays, values: &Values) -> Vec<Si
 
 /// By how many elements an access moves when a variable grows by one.
 pub(super) fn growth(access: &Access, array: &Array, values: &Values, var: &Name) -> f64 {
-    let along = |(index, stride): (&Expr, &f64)| {
-        if !index.vars().contains(var) {
-            return 0.0;
-        }
-        stride * values.growth(index, var).unwrap_or(BY_DATA)
+    let along = |(index, stride): (&Expr, &f64)| match index {
+        Expr::Int(_) => 0.0,
+        _ => stride * values.growth(index, var).unwrap_or(BY_DATA),
     };
     access.indices.iter().zip(&array.strides).map(along).sum()
 }

@@ -18,13 +18,13 @@ type Row = [f64; SAMPLES];
 pub(super) struct Values {
     rows: HashMap<Name, Row>,
     weights: Row,
-    /// Loops around the place.
-    depth: u32,
+    /// Loops around the place, outermost first: the first value of each, and how far the samples are behind it. Nothing where data gives it.
+    loops: Vec<(Name, Option<(Expr, Row)>)>,
 }
 
 impl Default for Values {
     fn default() -> Values {
-        Values { rows: HashMap::new(), weights: [1.0; SAMPLES], depth: 0 }
+        Values { rows: HashMap::new(), weights: [1.0; SAMPLES], loops: Vec::new() }
     }
 }
 
@@ -35,24 +35,26 @@ impl Values {
 
     /// Into a loop: its mean number of iterations. `None` for bounds that data gives.
     pub fn enter(&mut self, l: &Loop) -> Option<f64> {
-        self.depth += 1;
         let step = l.step.max(1) as f64;
         let (Some(lower), Some(upper)) = (self.of(&l.lower), self.of(&l.upper)) else {
             self.rows.insert(l.var.clone(), [0.0; SAMPLES]);
+            self.loops.push((l.var.clone(), None));
             return None;
         };
         let trips: Row = std::array::from_fn(|s| ((upper[s] - lower[s]) / step).ceil().max(0.0));
         let mean = self.mean(&trips);
         let points = self.points();
-        let at = std::array::from_fn(|s| lower[s] + step * (points[s] * trips[s]).floor());
+        let behind: Row = std::array::from_fn(|s| step * (points[s] * trips[s]).floor());
+        let at = std::array::from_fn(|s| lower[s] + behind[s]);
         self.rows.insert(l.var.clone(), at);
+        self.loops.push((l.var.clone(), Some((l.lower.clone(), behind))));
         self.weigh(&trips);
         Some(mean)
     }
 
     /// Out of a loop, to what was known before it.
     pub fn leave(&mut self, l: &Loop, weights: Row) {
-        self.depth -= 1;
+        self.loops.pop();
         self.weights = weights;
         self.rows.remove(&l.var);
     }
@@ -76,11 +78,12 @@ impl Values {
         share
     }
 
-    /// Points in 0..1 for the loop at this depth: evenly spread, and for the loops together too (a Kronecker sequence).
+    /// Points in 0..1 for the next loop: evenly spread, and for the loops together too (a Kronecker sequence).
     fn points(&self) -> Row {
-        let angle = 1.0 / 1.324_717_957_244_746_f64.powi(self.depth as i32);
-        std::array::from_fn(|s| match self.depth {
-            1 => (s as f64 + 0.5) / SAMPLES as f64,
+        let depth = self.loops.len() as i32;
+        let angle = 1.0 / 1.324_717_957_244_746_f64.powi(depth + 1);
+        std::array::from_fn(|s| match depth {
+            0 => (s as f64 + 0.5) / SAMPLES as f64,
             _ => (0.5 + (s as f64 + 1.0) * angle).fract(),
         })
     }
@@ -147,10 +150,18 @@ impl Values {
         })
     }
 
-    /// By how much an expression grows when a variable does by one; nothing if data has a part in it.
+    /// By how much an expression grows when a variable does by one, and with it the loops inside whose bounds follow it; nothing if data has a part in it.
     pub fn growth(&self, e: &Expr, var: &Name) -> Option<f64> {
         let mut next = self.clone();
         next.rows.get_mut(var)?.iter_mut().for_each(|x| *x += 1.0);
+        let inside = self.loops.iter().skip_while(|(name, _)| name != var).skip(1);
+        for (name, first) in inside {
+            if let Some((lower, behind)) = first
+                && let Some(lower) = next.of(lower)
+            {
+                next.rows.insert(name.clone(), std::array::from_fn(|s| lower[s] + behind[s]));
+            }
+        }
         Some(next.usual(e)? - self.usual(e)?)
     }
 

@@ -49,6 +49,29 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
 /// What the order of the text is called, with what is free in it in parallel and in lanes.
 const ORDER_OF_TEXT: &str = "the order of the text with parallel loops and lanes";
 
+/// The best with updates in any order, unless the best in the order of the text is predicted to take less: more freedom gives no slower code.
+pub(super) fn with_and_without_freedom(
+    relaxed: &Function,
+    function: &Function,
+    options: &Options,
+    bounds: Bounds,
+) -> Result<Optimized> {
+    let free = best(relaxed, options, bounds);
+    let (Ok(_), Ok(strict)) = (&free, best(function, options, bounds)) else { return free };
+    let candidate = |name: &str, value: Optimized| {
+        let cost = cost(&value.function, &options.machine);
+        Candidate { name: format!("{}, {name}", value.name(function)), value, cost }
+    };
+    let candidates =
+        vec![candidate("updates in any order", free?), candidate("updates in the order of the text", strict)];
+    let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
+    let mut result = choice.chosen.value;
+    // The candidates of the chosen one are listed behind these.
+    let others = std::mem::replace(&mut result.report.candidates, choice.lines);
+    result.report.candidates.extend(others.into_iter().skip(1));
+    Ok(result)
+}
+
 /// What the text without any change is called.
 const AS_IT_IS: &str = "the text as it is";
 
