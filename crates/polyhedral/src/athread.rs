@@ -27,6 +27,7 @@ mod rest;
 mod search;
 mod share;
 mod shift;
+mod sizing;
 mod split;
 mod stay;
 mod steps;
