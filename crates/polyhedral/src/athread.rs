@@ -27,6 +27,7 @@ mod rest;
 mod search;
 mod share;
 mod shift;
+mod sizing;
 mod split;
 mod stay;
 mod steps;
@@ -329,16 +330,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let bound = options.operations;
     let exact = || Model::extract_in(&ctx, function)?.exact();
     let model = stage(&ctx, bound, "the model", exact).map_err(refuse::on_cores)?;
-    if let Some((guard, statement)) =
-        model.statements.iter().find_map(|s| Some((s.guards.first()?, &s.label)))
-    {
-        return Err(fault::outside(
-            &format!("the condition `{guard}` of `{statement}`"),
-            "on cores with local memory the data that is moved must not depend on data",
-        )
-        .help("write it as a choice between values, `y = condition ? a : y;`, or use `--target openmp`"));
-    }
-    if let Some(refusal) = refuse::not_for_cores(&model) {
+    if let Some(refusal) = guarded(&model).or_else(|| refuse::not_for_cores(&model)) {
         return Err(refusal);
     }
     let mut dependences = stage(&ctx, bound, "dependences", || dependence::memory(&model))?;
@@ -355,24 +347,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     };
     let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?.tree;
     let (program, in_order) = stage(&ctx, bound, "the split into kernels", || {
-        let program = split::split(&model, &dependences, &scheduled)?;
-        let all = split::everything_parallel(&program);
-        let deepest = model.statements.iter().map(|s| s.loops.len()).max().unwrap_or(0);
-        if all && deepest <= split::most_parallel(&program) + 1 {
-            return Ok((program, None));
-        }
-        // The order of the text may have parallel loops inside a sequential one, where the scheduler has skewed them into a single nest.
-        let original = Tree::original(&model)?;
-        let marked = split::coincident(&model, &dependences, &original)?;
-        let other = split::split(&model, &dependences, &marked)?;
-        Ok(match all {
-            true => {
-                let more = split::least_parallel(&other) > split::most_parallel(&program);
-                (program, more.then_some(other))
-            }
-            false if split::weight(&other) < split::weight(&program) => (other, None),
-            false => (program, None),
-        })
+        split_into_kernels(&model, &dependences, &scheduled)
     })?;
     if !split::has_kernel(&program) {
         if !storage.is_empty()
@@ -444,6 +419,46 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         }
     }
     Ok(stay::bounded(any, options))
+}
+
+/// The refusal of a model with a statement that has a condition.
+fn guarded(model: &Model) -> Option<Diagnostic> {
+    let (guard, statement) = model.statements.iter().find_map(|s| Some((s.guards.first()?, &s.label)))?;
+    let refusal = fault::outside(
+        &format!("the condition `{guard}` of `{statement}`"),
+        "on cores with local memory the data that is moved must not depend on data",
+    );
+    Some(
+        refusal
+            .help("write it as a choice between values, `y = condition ? a : y;`, or use `--target openmp`"),
+    )
+}
+
+/// The kernels of a schedule, or those of the order of the text where they weigh less; and the
+/// latter beside the former where they have more parallel loops.
+fn split_into_kernels(
+    model: &Model,
+    dependences: &[Dependence],
+    scheduled: &Tree,
+) -> Result<(Vec<split::Item>, Option<Vec<split::Item>>)> {
+    let program = split::split(model, dependences, scheduled)?;
+    let all = split::everything_parallel(&program);
+    let deepest = model.statements.iter().map(|s| s.loops.len()).max().unwrap_or(0);
+    if all && deepest <= split::most_parallel(&program) + 1 {
+        return Ok((program, None));
+    }
+    // The order of the text may have parallel loops inside a sequential one, where the scheduler has skewed them into a single nest.
+    let original = Tree::original(model)?;
+    let marked = split::coincident(model, dependences, &original)?;
+    let other = split::split(model, dependences, &marked)?;
+    Ok(match all {
+        true => {
+            let more = split::least_parallel(&other) > split::most_parallel(&program);
+            (program, more.then_some(other))
+        }
+        false if split::weight(&other) < split::weight(&program) => (other, None),
+        false => (program, None),
+    })
 }
 
 /// A program in rows as a whole, with the bounds of its sizes; none if that cannot be. It is one nest, or one with full rounds and one with the rest.

@@ -3,8 +3,11 @@
 //! Memory is shared by the cores that move something: rates are measured ones by the bytes of a block. Transfers of the innermost tile loop run beside the
 //! arithmetic where there is room for two of each box; the others come one after another.
 
+mod cost;
+
 use std::collections::BTreeMap;
 
+use self::cost::{in_step, together};
 use super::data::{self, Group};
 use super::region::Region;
 use super::share::{self, Line};
@@ -13,25 +16,10 @@ use super::tile::{SAMPLE, UNKNOWN, aligned, bytes, ceil, places, stays_apart};
 use crate::model::Model;
 use crate::names::readable;
 
-/// Seconds until a transfer begins to move data.
-const LATENCY: f64 = 1.7e-6;
 /// Bytes of a strip of eight columns of an operand that has to be turned.
 const TURNED: i64 = 5 << 10;
-/// Seconds of a cycle.
-const CYCLE: f64 = 1.0 / 1.45e9;
 /// In a triangle tiles differ in what they compute, and less in what they bring in: of the shorter of both as much is not hidden as if there were so many rounds.
 const UNEVEN: f64 = 4.0;
-/// GB/s of all cores together by the bytes of a block (measured; between the points it is interpolated).
-const BANDWIDTH: [(f64, f64); 8] = [
-    (8.0, 0.5),
-    (64.0, 3.0),
-    (128.0, 5.0),
-    (256.0, 8.5),
-    (512.0, 12.0),
-    (1024.0, 15.0),
-    (4096.0, 18.6),
-    (24576.0, 20.4),
-];
 /// Another way is taken where that takes at most this part of the time.
 pub(super) const BETTER: f64 = 0.98;
 /// Vectors are shared where that takes at most this part of the time that it takes with those that stay: the memory has less to bring, too.
@@ -80,21 +68,6 @@ fn candidates(trips: i64, cores: i64, slots: usize) -> Vec<i64> {
     sizes
 }
 
-fn bandwidth(block: f64) -> f64 {
-    let mut last = BANDWIDTH[0];
-    if block <= last.0 {
-        return last.1 * 1e9 * block / last.0;
-    }
-    for point in BANDWIDTH {
-        if block <= point.0 {
-            let part = (block.ln() - last.0.ln()) / (point.0.ln() - last.0.ln()).max(1e-9);
-            return (last.1 + part * (point.1 - last.1)) * 1e9;
-        }
-        last = point;
-    }
-    last.1 * 1e9
-}
-
 /// The choices for a kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
@@ -119,37 +92,21 @@ pub(super) struct Search<'a> {
 /// Cost in seconds, sizes of the parallel loops, sizes of each part's loops.
 pub(super) type Found = (f64, Vec<i64>, Vec<Vec<i64>>);
 
+/// Sizes of a part's loops.
+struct PartSizes {
+    /// Seconds beside what runs during other tiles.
+    cost: f64,
+    /// Seconds of what comes and goes during other tiles.
+    early: f64,
+    own: Vec<i64>,
+}
+
 impl Search<'_> {
+    /// The sizes that take the least time, if any fit.
     pub fn best(&self) -> Option<Found> {
         let ldm = self.ldm - self.turned();
-        let lists: Vec<Vec<i64>> = self
-            .parallel
-            .iter()
-            .enumerate()
-            .map(|(k, n)| {
-                if let Some(size) = self.given(k, *n) {
-                    return vec![size];
-                }
-                if self.kernel.rounds == Rounds::Full && k == 0 {
-                    return vec![1];
-                }
-                let cores = self.grid.get(k).copied().unwrap_or(1);
-                let mut sizes = candidates(*n, cores, if self.parallel.len() > 1 { 8 } else { 20 });
-                if self.kernel.whole {
-                    sizes.extend((1..=12).map(|rounds| ceil(*n, cores * rounds)));
-                    sizes.sort_unstable();
-                    sizes.dedup();
-                }
-                if let Rounds::Left(multiple) = self.kernel.rounds
-                    && k == 1
-                {
-                    sizes.retain(|size| multiple % size == 0);
-                }
-                sizes
-            })
-            .collect();
         let mut best: Option<Found> = None;
-        for sizes in product(&lists) {
+        for sizes in product(&self.parallel_sizes()) {
             let shared = self.bytes(None, &sizes);
             if shared > ldm {
                 continue;
@@ -161,56 +118,14 @@ impl Search<'_> {
             // What comes and goes during other tiles.
             let mut beside = 0.0;
             let mut parts = Vec::new();
-            for (p, trips) in self.inner.iter().enumerate() {
-                let single = self.kernel.parts[p].single;
-                let whole = &self.kernel.parts[p].whole;
-                let list = |(k, n): (usize, &i64)| match whole.get(k) {
-                    Some(all) => vec![*all],
-                    None if k < single => vec![1],
-                    None if !self.tiles.is_empty() => {
-                        self.given(self.parallel.len() + k, *n).into_iter().collect()
-                    }
-                    None if self.casts(p) && k + 1 == trips.len() => share::CAST.to_vec(),
-                    None => candidates(*n, 1, 8),
-                };
-                let lists: Vec<Vec<i64>> = trips.iter().enumerate().map(list).collect();
-                let mut found: Option<(f64, f64, Vec<i64>)> = None;
-                for own in product(&lists) {
-                    let all: Vec<i64> = sizes.iter().chain(&own).copied().collect();
-                    if !self.turns_fit(p, &sizes, &own) {
-                        continue;
-                    }
-                    let Some(held) = self.held(p, &sizes, &own) else { continue };
-                    let used = shared + self.bytes(Some(p), &all) + held;
-                    if used > ldm {
-                        continue;
-                    }
-                    let steps = self.steps(p, &all, ldm - used);
-                    let stay = self.stay(p, &sizes, &own);
-                    let (around, moved, early) = self.groups_cost(Some(p), &sizes, &own, steps, stay);
-                    let computed = self.arithmetic(p, &sizes, &own);
-                    // With room for two of each box the next comes while one is computed.
-                    let room = used + self.second(Some(p), &all) <= ldm;
-                    let mut rounds = self.rounds(Some(p), &sizes, &own).iter().rev().take(2).product::<f64>();
-                    if self.region(Some(p)).is_some() {
-                        rounds = rounds.min(UNEVEN);
-                    }
-                    let inside = match self.casts(p) {
-                        true => in_step(moved, computed),
-                        false => together(moved, computed, room, rounds),
-                    };
-                    let cost = around + if deepest { moved } else { inside };
-                    if found.as_ref().is_none_or(|(old, ..)| cost < *old) {
-                        found = Some((cost, early, own));
-                    }
-                }
-                let Some((own_cost, early, own)) = found else { break };
-                beside += early;
+            for p in 0..self.inner.len() {
+                let Some(part) = self.best_of_part(p, &sizes, ldm - shared) else { break };
+                beside += part.early;
                 if deepest {
-                    computed_all += self.arithmetic(p, &sizes, &own);
+                    computed_all += self.arithmetic(p, &sizes, &part.own);
                 }
-                cost += own_cost;
-                parts.push(own);
+                cost += part.cost;
+                parts.push(part.own);
             }
             let room = shared + self.second(None, &sizes) <= ldm;
             let rounds = self.rounds(None, &sizes, &[]).last().copied().unwrap_or(1.0);
@@ -224,6 +139,83 @@ impl Search<'_> {
             }
         }
         best
+    }
+
+    /// Sizes to try for each parallel loop.
+    fn parallel_sizes(&self) -> Vec<Vec<i64>> {
+        let of_loop = |(k, n): (usize, &i64)| {
+            if let Some(size) = self.given(k, *n) {
+                return vec![size];
+            }
+            if self.kernel.rounds == Rounds::Full && k == 0 {
+                return vec![1];
+            }
+            let cores = self.grid.get(k).copied().unwrap_or(1);
+            let mut sizes = candidates(*n, cores, if self.parallel.len() > 1 { 8 } else { 20 });
+            if self.kernel.whole {
+                sizes.extend((1..=12).map(|rounds| ceil(*n, cores * rounds)));
+                sizes.sort_unstable();
+                sizes.dedup();
+            }
+            if let Rounds::Left(multiple) = self.kernel.rounds
+                && k == 1
+            {
+                sizes.retain(|size| multiple % size == 0);
+            }
+            sizes
+        };
+        self.parallel.iter().enumerate().map(of_loop).collect()
+    }
+
+    /// Sizes to try for each tile loop of a part.
+    fn inner_sizes(&self, part: usize) -> Vec<Vec<i64>> {
+        let trips = &self.inner[part];
+        let single = self.kernel.parts[part].single;
+        let whole = &self.kernel.parts[part].whole;
+        let of_loop = |(k, n): (usize, &i64)| match whole.get(k) {
+            Some(all) => vec![*all],
+            None if k < single => vec![1],
+            None if !self.tiles.is_empty() => self.given(self.parallel.len() + k, *n).into_iter().collect(),
+            None if self.casts(part) && k + 1 == trips.len() => share::CAST.to_vec(),
+            None => candidates(*n, 1, 8),
+        };
+        trips.iter().enumerate().map(of_loop).collect()
+    }
+
+    /// The sizes of a part's loops that take the least time within `room` bytes, at these sizes of the parallel loops.
+    fn best_of_part(&self, p: usize, sizes: &[i64], room: i64) -> Option<PartSizes> {
+        let deepest = self.inner.iter().all(Vec::is_empty);
+        let mut found: Option<PartSizes> = None;
+        for own in product(&self.inner_sizes(p)) {
+            let all: Vec<i64> = sizes.iter().chain(&own).copied().collect();
+            if !self.turns_fit(p, sizes, &own) {
+                continue;
+            }
+            let Some(held) = self.held(p, sizes, &own) else { continue };
+            let used = self.bytes(Some(p), &all) + held;
+            if used > room {
+                continue;
+            }
+            let steps = self.steps(p, &all, room - used);
+            let stay = self.stay(p, sizes, &own);
+            let (around, moved, early) = self.groups_cost(Some(p), sizes, &own, steps, stay);
+            let computed = self.arithmetic(p, sizes, &own);
+            // With room for two of each box the next comes while one is computed.
+            let second = used + self.second(Some(p), &all) <= room;
+            let mut rounds = self.rounds(Some(p), sizes, &own).iter().rev().take(2).product::<f64>();
+            if self.region(Some(p)).is_some() {
+                rounds = rounds.min(UNEVEN);
+            }
+            let inside = match self.casts(p) {
+                true => in_step(moved, computed),
+                false => together(moved, computed, second, rounds),
+            };
+            let cost = around + if deepest { moved } else { inside };
+            if found.as_ref().is_none_or(|old| cost < old.cost) {
+                found = Some(PartSizes { cost, early, own });
+            }
+        }
+        found
     }
 
     /// The size that is given for a loop, the parallel ones first; a loop of few iterations has none that is larger than it.
@@ -431,131 +423,6 @@ impl Search<'_> {
             more.sum::<i64>() <= room
         })
     }
-
-    /// Seconds of transfers: those of outer loops, those of the innermost, and those of outer loops that run beside everything else.
-    /// `steps` is how many boxes come at once where shares come several steps ahead: then nothing waits until a transfer begins to move data.
-    fn groups_cost(
-        &self,
-        part: Option<usize>,
-        sizes: &[i64],
-        own: &[i64],
-        steps: Option<i64>,
-        stay: bool,
-    ) -> (f64, f64, f64) {
-        let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
-        let rounds = self.rounds(part, sizes, own);
-        // Memory is shared by the cores that use it; one alone gets no more than an eighth.
-        let tiles: f64 = match self.region(part) {
-            Some(region) => region.rounds(sizes).iter().product(),
-            None => self.parallel.iter().zip(sizes).map(|(n, size)| ceil(*n, *size) as f64).product(),
-        };
-        let each: f64 = rounds.iter().take(sizes.len()).product();
-        let (mut around, mut ahead, mut early) = (0.0, 0.0, 0.0);
-        for shape in self.shapes.iter().filter(|s| s.group.part == part) {
-            let extents = shape.extents(&all);
-            let whole = (data::volume(&extents) * shape.group.width) as f64;
-            let mut bytes = whole;
-            let row = data::declared(self.model, &shape.group.array).and_then(|(_, dims)| dims.last());
-            let row = row.map_or(1, |dim| value(dim, self.hints));
-            let last = extents.last().copied().unwrap_or(1).min(row);
-            if let Some(shared) = shape.group.shared {
-                bytes = whole / extents[0] as f64 * shared.share(extents[0]) as f64;
-            }
-            let early_by = steps.filter(|_| shape.group.shared.is_some() && self.innermost(&shape.group));
-            let boxes = shape.group.shared.map_or(1, |s| match early_by {
-                Some(most) if s.line == Line::Turns => most,
-                Some(most) => s.boxes_ahead(&extents, shape.group.width).min(most),
-                None => s.boxes(&extents, shape.group.width),
-            });
-            let last = (boxes * last).min(row);
-            // A share of a vector is in one place.
-            let vector = shape.group.shared.is_some() && extents.len() == 1;
-            let block = if last >= row || vector { bytes } else { (last * shape.group.width) as f64 };
-            let mut times = rounds.iter().take(shape.group.level).product::<f64>();
-            let mut cores = (tiles / each.max(1.0)).max(8.0);
-            if shape.group.shared.is_some() && self.region(part).is_some() {
-                // Those without a tile in a triangle take part in what the others need.
-                cores = self.active(sizes).max(8.0);
-            }
-            if self.stays(shape, own) {
-                times = 1.0;
-                cores = self.active(sizes).max(8.0);
-            }
-            let held = match self.holds() {
-                true => shape.group.shared.is_some_and(|s| s.turns(extents[0]).is_some()),
-                false => stay && self.vector(shape),
-            };
-            if held {
-                // Its steps come once, all at a time.
-                times = 1.0;
-                cores *= rounds.last().copied().unwrap_or(1.0);
-            }
-            let ways = f64::from(u8::from(shape.group.get)) + f64::from(u8::from(shape.group.put));
-            let mut moved = bytes * cores;
-            if let Some(shared) = shape.group.shared {
-                // Of a box with few rows not every core brings in some.
-                moved = if shared.line == Line::Cast { whole } else { moved };
-                moved = moved.min((whole * cores / shared.cores() as f64).max(bytes * 8.0));
-            }
-            let latency = if early_by.is_some() { 0.0 } else { LATENCY };
-            let seconds = times * ways * (latency + moved / bandwidth(block));
-            *if stays_apart(self.kernel, &shape.group) {
-                &mut early
-            } else if self.innermost(&shape.group) && !self.stays(shape, own) && !held {
-                &mut ahead
-            } else {
-                &mut around
-            } += seconds;
-        }
-        (around, ahead, early)
-    }
-
-    fn arithmetic(&self, part: usize, sizes: &[i64], own: &[i64]) -> f64 {
-        let rounds = self.rounds(Some(part), sizes, own).iter().product::<f64>();
-        let points: f64 = sizes.iter().chain(own).map(|s| *s as f64).product();
-        let statements = &self.kernel.parts[part].statements;
-        let contracts = self.contracts(part);
-        let last = own.last().or(sizes.last()).copied().unwrap_or(1) as f64;
-        let flat = self.kernel.whole || sizes.len() < 3 || sizes[..sizes.len() - 2].iter().all(|s| *s == 1);
-        let mut cycles = if contracts && flat && statements.len() == 1 {
-            // Blocks of four rows and vectors; their sums are loaded and stored for each tile.
-            let (x, y) = match (sizes, own) {
-                ([.., x], [columns, ..]) if self.kernel.whole => (*x, *columns),
-                ([.., x, y], _) => (*x, *y),
-                ([y], [x, _, ..]) => (*x, *y),
-                _ => (1, sizes.last().copied().unwrap_or(1)),
-            };
-            let wide = (y / 16) as f64 + 0.3 * ceil(y % 16, 4) as f64;
-            let blocks = points / (x * y) as f64;
-            // Several products are multiplied and added before they go to the sum.
-            let products = self.products(part) as f64;
-            let each = if products > 1.0 { products + 1.0 } else { 1.0 };
-            // What a block takes beside its steps; of strips there are two for each four vectors.
-            let (turned, beside) = match self.strided(part) {
-                true => (1.6 * products * points / x as f64, 40.0),
-                // Written out.
-                false if self.casts(part) => (0.0, 8.0),
-                false => (0.0, 14.0),
-            };
-            let groups = match self.kernel.whole {
-                // A row that is left over takes half of what four together do.
-                true => (x / 4) as f64 + 0.5 * (x % 4) as f64,
-                false => ceil(x, 4) as f64,
-            };
-            groups * wide * (16.0 * each * blocks + beside) + 0.3 * blocks * x as f64 + turned
-        } else {
-            // A row of a tile costs a few cycles beside its points.
-            let each = if contracts || self.strided(part) { 6.5 } else { 1.8 };
-            points * (each * statements.len() as f64 + 4.0 / last)
-        };
-        let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
-        for shape in self.shapes.iter().filter(|s| s.group.part == Some(part)) {
-            let Some(shared) = shape.group.shared else { continue };
-            cycles += shared.cycles(data::volume(&shape.extents(&all)) * shape.group.width);
-        }
-        let filled = self.region(Some(part)).map_or(1.0, |region| region.filled(&all));
-        rounds * filled * cycles * CYCLE
-    }
 }
 
 /// Products that are added to each other in a value.
@@ -564,16 +431,6 @@ fn summands(value: &loops::Expr) -> usize {
         loops::Expr::Binary(loops::BinaryOp::Add, a, b) => summands(a) + summands(b),
         _ => 1,
     }
-}
-
-/// Seconds of transfers and arithmetic in a loop of some rounds: one after the other, or beside each other after the first round.
-fn together(moved: f64, computed: f64, room: bool, rounds: f64) -> f64 {
-    if room { moved.max(computed) + moved.min(computed) / rounds.max(1.0) } else { moved + computed }
-}
-
-/// The same where all cores meet in each step: the closer the two are, the oftener some wait for memory and others with them. An eighth power has what was seen.
-fn in_step(moved: f64, computed: f64) -> f64 {
-    (moved.powi(8) + computed.powi(8)).powf(0.125)
 }
 
 /// The value of a bound or an extent, at sizes that are said.

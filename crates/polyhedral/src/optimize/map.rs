@@ -192,31 +192,7 @@ impl Mapper<'_> {
 
     fn band(&mut self, mut band: Band, parallel: bool) -> Result<Node> {
         let innermost = !has_band(&band.child);
-        let n = band.members.len();
-        if self.options.contraction.is_some()
-            && parallel
-            && let Some((split, band)) = self.contracts(&band)?
-        {
-            let inside = nest(&band).map_or(0, |members| members.len() - n);
-            let more = if inside > 0 { format!(", {inside} inside") } else { String::new() };
-            self.report.bands.push(format!("{n} loops, permutable{more}, contraction"));
-            self.report.contracted = true;
-            let name = match split {
-                Split::Rows => contraction::MARK,
-                Split::Columns => contraction::MARK_COLUMNS,
-            };
-            return Ok(Node::Mark { name: name.to_owned(), child: Box::new(Node::Band(band)) });
-        }
-        if self.options.contraction.is_some()
-            && parallel
-            && innermost
-            && let Some(size) = self.steps()
-            && let Some(node) = eliminate::blocks(self.model, self.dependences, &band, self.refused, size)?
-        {
-            self.report.bands.push(format!(
-                "{n} loops, permutable, blocks of {size} steps: panels, then a contraction on what is beyond"
-            ));
-            self.report.contracted = true;
+        if parallel && let Some(node) = self.by_contraction(&band)? {
             return Ok(node);
         }
         // The outermost loop should be parallel: any order of a permutable band is legal.
@@ -227,13 +203,7 @@ impl Mapper<'_> {
             let member = band.members.remove(first);
             band.members.insert(0, member);
         }
-        if parallel
-            && n == 1
-            && innermost
-            && !self.sequential
-            && !band.members[0].coincident
-            && let Some(arrays) = self.reduces(&band)?
-        {
+        if parallel && let Some(arrays) = self.partial_results(&band)? {
             self.report.bands.push("1 loop, parallel with partial results for each thread".to_owned());
             let strips = keep::strips_of(&self.model.ctx, band, &arrays, self.options.vector)?;
             return Ok(Node::Mark {
@@ -242,7 +212,7 @@ impl Mapper<'_> {
             });
         }
         // The iterations of a single loop inside a sequential one are not worth the threads' meeting.
-        let small = n == 1 && innermost && self.sequential;
+        let small = band.members.len() == 1 && innermost && self.sequential;
         let outer_parallel = parallel && band.members[0].coincident && !small;
         if !innermost {
             let child = std::mem::replace(&mut band.child, Box::new(Node::Leaf));
@@ -250,153 +220,230 @@ impl Mapper<'_> {
             band.child = Box::new(self.node(*child, parallel && !outer_parallel)?);
             self.sequential = outside;
         }
-        // Statements of one loop would be on diagonals of their own, which makes intricate code.
+        let shape = BandShape {
+            innermost,
+            outer_parallel,
+            // Tiles of a permutable band depend on earlier ones in each direction: those on a diagonal are free of each other.
+            diagonals: parallel && !outer_parallel && !small && self.has_diagonals(&band)?,
+            alone: locality::tuples(self.model, &band.members[0])?.len() == 1,
+        };
+        let sizes = self.tile_sizes(&band, &shape)?;
+        self.report_band(&band, &shape, sizes.as_deref());
+        match sizes {
+            Some(sizes) => self.tiled(band, &shape, &sizes),
+            None => {
+                let (points, mut marks) = self.points(band, &shape, false)?;
+                if outer_parallel {
+                    marks[0] = Some("parallel");
+                }
+                transform::mark::mark_band(points, &marks)
+            }
+        }
+    }
+
+    /// A band as a contraction, or as an elimination in blocks, if it is one.
+    fn by_contraction(&mut self, band: &Band) -> Result<Option<Node>> {
+        if self.options.contraction.is_none() {
+            return Ok(None);
+        }
+        let n = band.members.len();
+        if let Some((split, band)) = self.contracts(band)? {
+            let inside = nest(&band).map_or(0, |members| members.len() - n);
+            let more = if inside > 0 { format!(", {inside} inside") } else { String::new() };
+            self.report.bands.push(format!("{n} loops, permutable{more}, contraction"));
+            self.report.contracted = true;
+            let name = match split {
+                Split::Rows => contraction::MARK,
+                Split::Columns => contraction::MARK_COLUMNS,
+            };
+            return Ok(Some(Node::Mark { name: name.to_owned(), child: Box::new(Node::Band(band)) }));
+        }
+        if !has_band(&band.child)
+            && let Some(size) = self.steps()
+            && let Some(node) = eliminate::blocks(self.model, self.dependences, band, self.refused, size)?
+        {
+            self.report.bands.push(format!(
+                "{n} loops, permutable, blocks of {size} steps: panels, then a contraction on what is beyond"
+            ));
+            self.report.contracted = true;
+            return Ok(Some(node));
+        }
+        Ok(None)
+    }
+
+    /// What each thread needs partial results of, if that makes the only loop of a band parallel.
+    fn partial_results(&self, band: &Band) -> Result<Option<Vec<(ReduceOp, Name)>>> {
+        let single = band.members.len() == 1 && !has_band(&band.child);
+        if !single || self.sequential || band.members[0].coincident {
+            return Ok(None);
+        }
+        self.reduces(band)
+    }
+
+    /// Whether the tiles of a band on a diagonal can be parallel. Statements of one loop would be on
+    /// diagonals of their own, which makes intricate code.
+    fn has_diagonals(&self, band: &Band) -> Result<bool> {
         let deep = |tuple: &String| self.model.by_tuple(tuple).is_some_and(|s| s.loops.len() >= 2);
-        let diagonals = parallel
-            && !outer_parallel
-            && !small
-            && n >= 2
+        Ok(band.members.len() >= 2
             && band.permutable
             // A band is permutable as far as dependences hold that reductions do not free: those would meet on a diagonal.
             && self.dependences.iter().all(|d| d.reduction.is_none())
-            && locality::tuples(self.model, &band.members[0])?.iter().all(deep);
+            && locality::tuples(self.model, &band.members[0])?.iter().all(deep))
+    }
+
+    /// Sizes of the tiles of a band; none where it stays as it is.
+    fn tile_sizes(&self, band: &Band, shape: &BandShape) -> Result<Option<Vec<i64>>> {
+        let n = band.members.len();
         // Tiles on diagonals, too, where several statements (rows at the border) have a place of their own in the skewed loops.
         let flat = |tuple: &String| self.model.by_tuple(tuple).is_some_and(|s| s.loops.len() < n);
         let rows = locality::tuples(self.model, &band.members[0])?.iter().filter(|tuple| flat(tuple)).count();
-        let intricate = diagonals && n >= 3 && rows > 1;
-        let sizes = match &self.options.tiling {
+        let intricate = shape.diagonals && n >= 3 && rows > 1;
+        Ok(match &self.options.tiling {
             Tiling::None => None,
             _ if n < 2 || !band.permutable || intricate => None,
             Tiling::Fixed(sizes) => {
                 let last = sizes.last().copied();
                 last.map(|last| (0..n).map(|k| sizes.get(k).copied().unwrap_or(last)).collect::<Vec<_>>())
             }
-            Tiling::Caches(_) if !locality::reuses(self.model, &band)? => None,
+            Tiling::Caches(_) if !locality::reuses(self.model, band)? => None,
             Tiling::Caches(caches) => {
-                let along = innermost || self.deepest(&band, false)?.is_some();
-                let mut sizes = locality::tile_sizes(self.model, &band, caches.l2, along)?;
-                if diagonals {
+                let along = shape.innermost || self.deepest(band, false)?.is_some();
+                let mut sizes = locality::tile_sizes(self.model, band, caches.l2, along)?;
+                if shape.diagonals {
                     // There should be several tiles on a diagonal.
                     sizes[0] = sizes[0].min(64);
                     sizes[1] = sizes[1].min(64);
-                    if innermost && n >= 3 && band.members.iter().all(|member| !member.coincident) {
+                    if shape.innermost && n >= 3 && band.members.iter().all(|member| !member.coincident) {
                         sizes[n - 1] = WAITING;
                     }
                 }
                 Some(sizes)
             }
-        };
-        // Tiles of a permutable band depend on earlier ones in each direction: those on a diagonal are free of each other.
-        let wavefronts = diagonals && sizes.is_some();
+        })
+    }
+
+    /// A line of the report about a band.
+    fn report_band(&mut self, band: &Band, shape: &BandShape, sizes: Option<&[i64]>) {
         let line = format!(
-            "{n} loops{}{}{}{}",
+            "{} loops{}{}{}{}",
+            band.members.len(),
             if band.permutable { ", permutable" } else { "" },
-            if outer_parallel { ", outermost parallel" } else { "" },
-            sizes.as_ref().map_or(String::new(), |s| format!(", tiles {s:?}")),
-            if wavefronts { ", diagonals of tiles parallel" } else { "" }
+            if shape.outer_parallel { ", outermost parallel" } else { "" },
+            sizes.map_or(String::new(), |s| format!(", tiles {s:?}")),
+            if shape.diagonals && sizes.is_some() { ", diagonals of tiles parallel" } else { "" }
         );
         self.report.bands.push(line);
         self.report.tiled |= sizes.is_some();
-        let alone = locality::tuples(self.model, &band.members[0])?.len() == 1;
-        // Tiles for the first cache inside those for the second, where three loops come back to the same data.
-        let small = match (&self.options.tiling, &sizes) {
-            (Tiling::Caches(caches), Some(large)) if n >= 3 && innermost && alone && !diagonals => {
-                let inner = locality::tile_sizes(self.model, &band, caches.l1, true)?;
-                let fitting: Vec<i64> = inner.iter().zip(large).map(|(s, l)| part_of(*s, *l)).collect();
-                (fitting != *large && fitting.iter().all(|size| *size >= SMALLEST)).then_some(fitting)
-            }
-            _ => None,
+    }
+
+    /// Sizes of tiles for the first cache inside those for the second, where three loops come back
+    /// to the same data.
+    fn inner_sizes(&self, band: &Band, large: &[i64]) -> Result<Option<Vec<i64>>> {
+        let Tiling::Caches(caches) = &self.options.tiling else { return Ok(None) };
+        let inner = locality::tile_sizes(self.model, band, caches.l1, true)?;
+        let fitting: Vec<i64> = inner.iter().zip(large).map(|(s, l)| part_of(*s, *l)).collect();
+        Ok((fitting != *large && fitting.iter().all(|size| *size >= SMALLEST)).then_some(fitting))
+    }
+
+    /// A band in tiles of these sizes, with smaller ones inside where that is worth it.
+    fn tiled(&mut self, band: Band, shape: &BandShape, sizes: &[i64]) -> Result<Node> {
+        let n = band.members.len();
+        let small = match n >= 3 && shape.innermost && shape.alone && !shape.diagonals {
+            true => self.inner_sizes(&band, sizes)?,
+            false => None,
         };
         if let (Some(small), Some(line)) = (&small, self.report.bands.last_mut()) {
             line.push_str(&format!(", in them {small:?}"));
         }
-        let tiled = match &sizes {
-            Some(sizes) => Some(transform::tile::tile_band(&self.model.ctx, band.clone(), sizes)?),
-            None => None,
-        };
+        let mut tiles = transform::tile::tile_band(&self.model.ctx, band.clone(), sizes)?;
         let middle = match &small {
             Some(small) => Some(transform::tile::tile_band(&self.model.ctx, band.clone(), small)?),
             None => None,
         };
-        // The point loops: the one along memory goes innermost.
         let untiled = Band { child: Box::new(Node::Leaf), ..band.clone() };
-        let mut points = band;
+        let (points, marks) = self.points(band, shape, true)?;
+        let mut points = transform::mark::mark_band(points, &marks)?;
+        if let Some(mut middle) = middle {
+            middle.child = Box::new(points);
+            points = Node::Band(middle);
+        }
+        tiles.child = Box::new(points);
         let mut marks = vec![None; n];
-        if !innermost && self.options.vector {
-            let kept = outer_parallel && tiled.is_none();
+        if shape.outer_parallel {
+            marks[0] = Some("parallel");
+        } else if shape.diagonals {
+            tiles.members[0] = self.front(&tiles)?;
+            marks[1] = Some("parallel");
+        }
+        let node = transform::mark::mark_band(tiles, &marks)?;
+        let plain = shape.alone && shape.innermost && !shape.diagonals && !self.sequential;
+        if self.options.isolate && plain {
+            return transform::isolate::isolate(self.model, node, &untiled, sizes);
+        }
+        Ok(node)
+    }
+
+    /// The point loops of a band, the one along memory innermost, and the marks of its loops.
+    fn points(
+        &self,
+        mut points: Band,
+        shape: &BandShape,
+        tiled: bool,
+    ) -> Result<(Band, Vec<Option<&'static str>>)> {
+        let n = points.members.len();
+        let mut marks = vec![None; n];
+        // An untiled parallel loop stays outermost.
+        let kept = shape.outer_parallel && !tiled;
+        if !self.options.vector {
+            return Ok((points, marks));
+        }
+        if !shape.innermost {
             if let Some(k) = self.deepest(&points, kept)? {
                 let member = points.members.remove(k);
                 marks.pop();
                 points.child = Box::new(at_the_end(*points.child, &member));
             }
+            if n == 1 && !shape.outer_parallel && nests(&points.child) && self.window(&points)? {
+                marks[0] = Some("vector");
+            }
+            return Ok((points, marks));
         }
-        if !innermost
-            && self.options.vector
-            && n == 1
-            && !outer_parallel
-            && nests(&points.child)
-            && self.window(&points)?
+        let mut best: Option<((i64, bool), usize)> = None;
+        for (k, member) in points.members.iter().enumerate() {
+            let score = locality::vector_score(self.model, member)?;
+            let free = !(k == 0 && kept);
+            let rank = (score, member.coincident);
+            if free && best.is_none_or(|(old, _)| rank >= old) {
+                best = Some((rank, k));
+            }
+        }
+        if let Some(((score, coincident), k)) = best
+            && (points.permutable || k + 1 == n)
         {
-            marks[0] = Some("vector");
-        }
-        if innermost && self.options.vector {
-            let mut best: Option<((i64, bool), usize)> = None;
-            for (k, member) in points.members.iter().enumerate() {
-                let score = locality::vector_score(self.model, member)?;
-                // An untiled parallel loop stays outermost.
-                let free = !(k == 0 && outer_parallel && tiled.is_none());
-                let rank = (score, member.coincident);
-                if free && best.is_none_or(|(old, _)| rank >= old) {
-                    best = Some((rank, k));
-                }
-            }
-            if let Some(((score, coincident), k)) = best
-                && (points.permutable || k + 1 == n)
-            {
-                let member = points.members.remove(k);
-                points.members.push(member);
-                if coincident && score > 0 {
-                    marks[n - 1] = Some("vector");
-                    // Statements that are shifted against each other begin and end apart: conditions for that stay out of the loop.
-                    if locality::shifted(self.model, &points.members[n - 1])? {
-                        points.members.iter_mut().for_each(|member| member.code = LoopCode::Separate);
-                    }
+            let member = points.members.remove(k);
+            points.members.push(member);
+            if coincident && score > 0 {
+                marks[n - 1] = Some("vector");
+                // Statements that are shifted against each other begin and end apart: conditions for that stay out of the loop.
+                if locality::shifted(self.model, &points.members[n - 1])? {
+                    points.members.iter_mut().for_each(|member| member.code = LoopCode::Separate);
                 }
             }
         }
-        match tiled {
-            None => {
-                if outer_parallel {
-                    marks[0] = Some("parallel");
-                }
-                transform::mark::mark_band(points, &marks)
-            }
-            Some(mut tiles) => {
-                let mut points = transform::mark::mark_band(points, &marks)?;
-                if let Some(mut middle) = middle {
-                    middle.child = Box::new(points);
-                    points = Node::Band(middle);
-                }
-                tiles.child = Box::new(points);
-                let mut marks = vec![None; n];
-                if outer_parallel {
-                    marks[0] = Some("parallel");
-                } else if wavefronts {
-                    tiles.members[0] = self.front(&tiles)?;
-                    marks[1] = Some("parallel");
-                }
-                let node = transform::mark::mark_band(tiles, &marks)?;
-                match &sizes {
-                    Some(sizes)
-                        if self.options.isolate && alone && innermost && !wavefronts && !self.sequential =>
-                    {
-                        transform::isolate::isolate(self.model, node, &untiled, sizes)
-                    }
-                    _ => Ok(node),
-                }
-            }
-        }
+        Ok((points, marks))
     }
+}
+
+/// What is known of a band before its loops are made.
+struct BandShape {
+    /// Whether no band is below it.
+    innermost: bool,
+    /// Whether its first loop is parallel.
+    outer_parallel: bool,
+    /// Whether its tiles, if it gets some, are parallel on a diagonal.
+    diagonals: bool,
+    /// Whether it is one statement's.
+    alone: bool,
 }
 
 /// The loops of a band and of the bands below it, if there is nothing else.
