@@ -350,37 +350,13 @@ impl<'s> Reader<'s> {
                 _ => {}
             }
             match parser.word() {
-                "for" => {
+                "for" | "while" | "do" => {
                     loop_ahead = true;
-                    parser.pos += 1;
-                    let header = parser.pos;
-                    if parser.is("(") && parser.starts_type(header + 1) {
-                        parser.pos += 1;
-                        let _ = parser.declaration(Place::Local);
-                    }
-                    parser.pos = header;
-                    if parser.is("(") {
-                        parser.skip_group();
-                    }
+                    pass_header(parser);
                     continue;
                 }
-                "while" | "do" => {
-                    loop_ahead = true;
-                    parser.pos += 1;
-                    if parser.is("(") {
-                        parser.skip_group();
-                    }
-                    continue;
-                }
-                "if" | "switch" => {
-                    parser.pos += 1;
-                    if parser.is("(") {
-                        parser.skip_group();
-                    }
-                    continue;
-                }
-                "else" => {
-                    parser.pos += 1;
+                "if" | "switch" | "else" => {
+                    pass_header(parser);
                     continue;
                 }
                 _ => {}
@@ -524,5 +500,24 @@ impl<'s> Reader<'s> {
             }
             Err(diagnostics) => self.diagnostics.extend(diagnostics),
         }
+    }
+}
+
+/// Passes the word of a control statement and what stands in parentheses behind it; the first part
+/// of the header of `for` may declare something.
+fn pass_header(parser: &mut Parser) {
+    let word = parser.word();
+    parser.pos += 1;
+    if word == "else" {
+        return;
+    }
+    let header = parser.pos;
+    if word == "for" && parser.is("(") && parser.starts_type(header + 1) {
+        parser.pos += 1;
+        let _ = parser.declaration(Place::Local);
+    }
+    parser.pos = header;
+    if parser.is("(") {
+        parser.skip_group();
     }
 }

@@ -43,8 +43,12 @@ pub fn type_of(
     hint: Option<&DataType>,
     facts: &SizeFacts,
 ) -> Result<DataType, TypeError> {
-    let r = Reader { prim, args, facts };
-    let ty = match prim {
+    scalar(&Reader { prim, args, facts }, hint)
+}
+
+/// The types of numbers and truth values, and those of [`chosen`].
+fn scalar(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError> {
+    Ok(match r.prim {
         Prim::Neg | Prim::Abs => {
             let [t] = r.terms()?;
             r.number(t)?
@@ -80,7 +84,7 @@ pub fn type_of(
         }
         Prim::Bits32 | Prim::Bits64 | Prim::Float32 | Prim::Float64 => {
             let [a] = r.terms()?;
-            let (from, to) = match prim {
+            let (from, to) = match r.prim {
                 Prim::Bits32 => (Scalar::F32, Scalar::I32),
                 Prim::Bits64 => (Scalar::F64, Scalar::I64),
                 Prim::Float32 => (Scalar::I32, Scalar::F32),
@@ -114,6 +118,13 @@ pub fn type_of(
             let [a] = r.terms()?;
             r.truth(a)?
         }
+        _ => return chosen(r, hint),
+    })
+}
+
+/// The types of choices, constants, conversions and pairs, and those of [`pattern`].
+fn chosen(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError> {
+    Ok(match r.prim {
         Prim::Select => {
             let [c, a, b] = r.terms()?;
             r.truth(c)?;
@@ -132,7 +143,7 @@ pub fn type_of(
             if !a.is_scalar() {
                 return r.fail(format!("converts a number, truth value or index, not {a}"));
             }
-            DataType::Scalar(match prim {
+            DataType::Scalar(match r.prim {
                 Prim::ToF32 => Scalar::F32,
                 Prim::ToF64 => Scalar::F64,
                 Prim::ToI32 => Scalar::I32,
@@ -146,10 +157,17 @@ pub fn type_of(
         Prim::Fst | Prim::Snd => {
             let [p] = r.terms()?;
             match p {
-                DataType::Pair(a, b) => (**if prim == Prim::Fst { a } else { b }).clone(),
+                DataType::Pair(a, b) => (**if r.prim == Prim::Fst { a } else { b }).clone(),
                 _ => return r.fail(format!("needs a pair, not {p}")),
             }
         }
+        _ => return pattern(r, hint),
+    })
+}
+
+/// The types of patterns, and those of [`layout`].
+fn pattern(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError> {
+    Ok(match r.prim {
         Prim::Map | Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll => {
             r.count(2)?;
             let (n, elem) = r.array(r.term(1)?)?;
@@ -162,7 +180,7 @@ pub fn type_of(
             let acc = r.term(1)?;
             let f = r.fun(0, &[elem, acc])?;
             r.same(f.body.ty(), acc)?;
-            if prim == Prim::ScanSeq { DataType::array(n.clone(), acc.clone()) } else { acc.clone() }
+            if r.prim == Prim::ScanSeq { DataType::array(n.clone(), acc.clone()) } else { acc.clone() }
         }
         Prim::Generate => {
             r.count(2)?;
@@ -182,17 +200,20 @@ pub fn type_of(
             r.same(f.body.ty(), start)?;
             start.clone()
         }
-        _ => layout(&r, hint)?,
-    };
-    Ok(ty)
+        _ => return layout(r, hint),
+    })
 }
 
-/// The types of layout, index, memory and vector primitives.
-fn layout(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError> {
-    let hinted = match hint {
+/// The number of elements of the array that the context asks for.
+fn hinted(hint: Option<&DataType>) -> Option<&Size> {
+    match hint {
         Some(DataType::Array(m, _)) => Some(m),
         _ => None,
-    };
+    }
+}
+
+/// The types of primitives that rearrange all elements of an array, and those of [`resized`].
+fn layout(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError> {
     Ok(match r.prim {
         Prim::Zip => {
             let [a, b] = r.terms()?;
@@ -213,7 +234,7 @@ fn layout(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
         Prim::Split => {
             r.count(2)?;
             let (k, (n, t)) = (r.size(0)?, r.array(r.term(1)?)?);
-            DataType::array(r.blocks(n, k, hinted)?, DataType::array(k.clone(), t.clone()))
+            DataType::array(r.blocks(n, k, hinted(hint))?, DataType::array(k.clone(), t.clone()))
         }
         Prim::Join => {
             let [a] = r.terms()?;
@@ -232,6 +253,14 @@ fn layout(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
             r.array(a)?;
             a.clone()
         }
+        _ => return resized(r, hint),
+    })
+}
+
+/// The types of windows and of primitives that lengthen or shorten an array, and those of
+/// [`indexed`].
+fn resized(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError> {
+    Ok(match r.prim {
         Prim::Slide => {
             r.count(3)?;
             let (w, s, (n, t)) = (r.size(0)?, r.size(1)?, r.array(r.term(2)?)?);
@@ -264,6 +293,14 @@ fn layout(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
             let rest = if r.prim == Prim::Take { k.clone() } else { n.clone() - k.clone() };
             DataType::array(rest, t.clone())
         }
+        _ => return indexed(r, hint),
+    })
+}
+
+/// The types of indices and of primitives that read or write where they say, and those of
+/// [`vectors`].
+fn indexed(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError> {
+    Ok(match r.prim {
         Prim::Gather => {
             let [is, xs] = r.terms()?;
             let ((m, index), (n, t)) = (r.array(is)?, r.array(xs)?);
@@ -309,6 +346,13 @@ fn layout(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
             r.same(r.term(1)?, &DataType::Scalar(Scalar::I64))?;
             DataType::Idx(r.size(0)?.clone())
         }
+        _ => return vectors(r, hint),
+    })
+}
+
+/// The types of memory and vector primitives.
+fn vectors(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError> {
+    Ok(match r.prim {
         Prim::ToMem => {
             let [a] = r.terms()?;
             a.clone()
@@ -318,7 +362,7 @@ fn layout(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
             let (k, (n, t)) = (r.size(0)?, r.array(r.term(1)?)?);
             match t {
                 DataType::Scalar(s) => {
-                    DataType::array(r.blocks(n, k, hinted)?, DataType::Vector(k.clone(), *s))
+                    DataType::array(r.blocks(n, k, hinted(hint))?, DataType::Vector(k.clone(), *s))
                 }
                 _ => return r.fail(format!("needs numbers, not {t}")),
             }

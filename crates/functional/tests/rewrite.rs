@@ -116,30 +116,69 @@ fn random_programs_are_evaluated() {
     assert!(evaluated > 250, "{evaluated}");
 }
 
+/// The random parts that the terms of [`redex`] are made of.
+#[derive(Clone)]
+struct Parts {
+    n: Size,
+    /// Two, and an even length.
+    k: Size,
+    even: Size,
+    t: DataType,
+    u: DataType,
+    f64: DataType,
+    /// An array of `n` elements of type `t`.
+    xs: Term,
+}
+
+impl Parts {
+    fn draw(maker: &mut Maker) -> Parts {
+        let n = maker.size();
+        let (t, u) = (maker.data_type(0, false), maker.data_type(1, true));
+        let k = Size::constant(2);
+        let even = k.clone() * n.clone();
+        let xs = arr(maker, &n, &t);
+        Parts { n, k, even, t, u, f64: DataType::Scalar(Scalar::F64), xs }
+    }
+}
+
+fn arr(maker: &mut Maker, n: &Size, t: &DataType) -> Term {
+    maker.term(&array(n.clone(), t.clone()))
+}
+
+fn fun(maker: &mut Maker, from: &DataType, to: &DataType) -> functional::Lambda {
+    maker.function(&[("x", from)], to)
+}
+
+fn map(maker: &mut Maker, to: &DataType, xs: Term) -> Term {
+    let DataType::Array(_, elem) = xs.ty().clone() else { panic!("an array") };
+    let f = fun(maker, &elem, to);
+    build::map(Prim::Map, f, xs).unwrap()
+}
+
+/// A map over rows by a function that does not depend on the row.
+fn rows(maker: &mut Maker, to: &DataType, xss: Term) -> Term {
+    let DataType::Array(_, row) = xss.ty().clone() else { panic!("rows") };
+    let DataType::Array(_, elem) = (*row).clone() else { panic!("rows") };
+    let f = fun(maker, &elem, to);
+    let outer = maker.supply.lambda1("row", *row, |_, row| build::map(Prim::Map, f, row)).unwrap();
+    build::map(Prim::Map, outer, xss).unwrap()
+}
+
+fn ok(term: build::Built) -> Option<Term> {
+    Some(term.unwrap())
+}
+
 /// For each rule that random programs seldom fit: a term that it fits, with random parts.
 fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
-    let n = maker.size();
-    let (t, u) = (maker.data_type(0, false), maker.data_type(1, true));
-    let k = Size::constant(2);
-    let even = k.clone() * n.clone();
-    let arr = |maker: &mut Maker, n: &Size, t: &DataType| maker.term(&array(n.clone(), t.clone()));
-    let xs = arr(maker, &n, &t);
-    let fun = |maker: &mut Maker, from: &DataType, to: &DataType| maker.function(&[("x", from)], to);
-    let map = |maker: &mut Maker, to: &DataType, xs: Term| {
-        let DataType::Array(_, elem) = xs.ty().clone() else { panic!("an array") };
-        let f = fun(maker, &elem, to);
-        build::map(Prim::Map, f, xs).unwrap()
-    };
-    let f64 = DataType::Scalar(Scalar::F64);
-    // A map over rows by a function that does not depend on the row.
-    let rows = |maker: &mut Maker, to: &DataType, xss: Term| {
-        let DataType::Array(_, row) = xss.ty().clone() else { panic!("rows") };
-        let DataType::Array(_, elem) = (*row).clone() else { panic!("rows") };
-        let f = fun(maker, &elem, to);
-        let outer = maker.supply.lambda1("row", *row, |_, row| build::map(Prim::Map, f, row)).unwrap();
-        build::map(Prim::Map, outer, xss).unwrap()
-    };
-    let ok = |term: build::Built| Some(term.unwrap());
+    let parts = Parts::draw(maker);
+    let groups: [fn(&str, &mut Maker, Parts) -> Option<Term>; 7] =
+        [mapped, rearranged, shortened, in_blocks, nested, vectors_and_lets, scalars];
+    groups.into_iter().find_map(|group| group(rule, maker, parts.clone()))
+}
+
+/// Maps of maps and of what makes arrays.
+fn mapped(rule: &str, maker: &mut Maker, parts: Parts) -> Option<Term> {
+    let Parts { n, t, u, xs, .. } = parts;
     match rule {
         "mapFusion" => {
             let inner = map(maker, &u, xs);
@@ -181,6 +220,14 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
             let f = maker.supply.lambda1("x", t, |_, x| Ok(x)).unwrap();
             ok(build::map(Prim::Map, f, xs))
         }
+        _ => None,
+    }
+}
+
+/// Blocks, rows and their transposition.
+fn rearranged(rule: &str, maker: &mut Maker, parts: Parts) -> Option<Term> {
+    let Parts { n, k, even, t, f64, xs, .. } = parts;
+    match rule {
         "joinSplit" => ok(build::join(build::split(2, arr(maker, &even, &t)).unwrap())),
         "splitJoinId" => {
             let rows = arr(maker, &n, &array(k.clone(), t));
@@ -221,6 +268,14 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
             let lambda = functional::Lambda { params: x, body: body.unwrap() };
             ok(build::transpose(build::map(Prim::Map, lambda, xs).unwrap()))
         }
+        _ => None,
+    }
+}
+
+/// Views that cancel each other, shorten an array or go through pairs.
+fn shortened(rule: &str, maker: &mut Maker, parts: Parts) -> Option<Term> {
+    let Parts { n, k, even, t, u, f64, xs } = parts;
+    match rule {
         "reverseReverse" => ok(build::reverse(build::reverse(xs).unwrap())),
         "copyId" => ok(build::apply(Prim::Copy, vec![Arg::Term(xs)])),
         "takeAll" => ok(build::take(n, xs)),
@@ -255,6 +310,14 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
             let f = functional::Lambda { params: a.params, body: build::pair(a.body, b).unwrap() };
             ok(build::unzip(build::map(Prim::Map, f, xs).unwrap()))
         }
+        _ => None,
+    }
+}
+
+/// What is made of blocks and vectors.
+fn in_blocks(rule: &str, maker: &mut Maker, parts: Parts) -> Option<Term> {
+    let Parts { n, even, t, u, f64, xs, .. } = parts;
+    match rule {
         "vectorScalar" => {
             let vs = build::as_vector(2, arr(maker, &even, &f64)).unwrap();
             ok(build::as_vector(2, build::as_scalar(vs).unwrap()))
@@ -287,6 +350,14 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
             let ys = arr(maker, &(Size::constant(6) * n), &t);
             ok(build::split(6, ys))
         }
+        _ => None,
+    }
+}
+
+/// Loops inside loops, and sums in another order.
+fn nested(rule: &str, maker: &mut Maker, parts: Parts) -> Option<Term> {
+    let Parts { n, k, even, t, u, f64, xs } = parts;
+    match rule {
         "interchange" => {
             let ys = arr(maker, &k, &f64);
             let f = maker.function(&[("x", &t), ("y", &f64)], &u);
@@ -343,6 +414,14 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
             let init = maker.term(&I64);
             ok(build::reduce(Prim::Reduce, outer, init, build::map(Prim::Map, rows, yss).unwrap()))
         }
+        _ => None,
+    }
+}
+
+/// Vectors, padded rows and values with names.
+fn vectors_and_lets(rule: &str, maker: &mut Maker, parts: Parts) -> Option<Term> {
+    let Parts { n, k, even, t, u, f64, xs } = parts;
+    match rule {
         "vectorise" => {
             let ys = build::zip(arr(maker, &even, &f64), arr(maker, &even, &f64)).unwrap();
             let scale = maker.term(&f64);
@@ -377,6 +456,14 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
             let f = maker.supply.lambda1("x", t, |_, _| Ok(body)).unwrap();
             ok(build::map(Prim::Map, f, xs))
         }
+        _ => None,
+    }
+}
+
+/// Pairs, numbers and choices.
+fn scalars(rule: &str, maker: &mut Maker, parts: Parts) -> Option<Term> {
+    let Parts { n, t, u, f64, xs, .. } = parts;
+    match rule {
         "pairEta" => {
             let p = maker.term(&DataType::pair(t, f64));
             let again = walk::refresh(&p, &mut maker.supply);

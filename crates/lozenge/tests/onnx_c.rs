@@ -221,13 +221,17 @@ fn numbers(dims: &[usize], double: bool, seed: usize) -> Tensor {
     }
 }
 
-/// Tiles that fit and that do not, blocks of rows, single rows and columns, windows with every kind of gap: each for both processors.
-#[test]
-fn products_and_windows_agree_through_c() {
-    let ints = |name: &str, values: &[i64]| Attribute::new(name, values.to_vec());
+fn ints(name: &str, values: &[i64]) -> Attribute {
+    Attribute::new(name, values.to_vec())
+}
+
+/// An operator, its attributes, and the extents of its inputs.
+type Shaped = (&'static str, Vec<Attribute>, Vec<Vec<usize>>);
+
+/// Products of matrices, of vectors and of stacks of them.
+fn products() -> Vec<Shaped> {
     let flag = |name: &str| Attribute::new(name, 1i64);
-    type Shapes = Vec<Vec<usize>>;
-    let mut calls: Vec<(&str, Vec<Attribute>, Shapes)> = Vec::new();
+    let mut calls: Vec<Shaped> = Vec::new();
     for [m, k, n] in [
         [1, 200, 211],
         [2, 97, 193],
@@ -254,14 +258,21 @@ fn products_and_windows_agree_through_c() {
     let scaled = vec![flag("transA"), Attribute::new("alpha", 0.75f32), Attribute::new("beta", 1.5f32)];
     calls.push(("Gemm", scaled, vec![vec![50, 19], vec![50, 43], vec![19, 1]]));
     calls.push(("Gemm", vec![], vec![vec![19, 50], vec![50, 43]]));
-    let square = |strides: i64, before: i64, after: i64, dilations: i64, group: i64| {
-        let pads = [before, before, after, after];
-        let ints =
-            [("strides", vec![strides; 2]), ("pads", pads.to_vec()), ("dilations", vec![dilations; 2])];
-        let mut all: Vec<Attribute> = ints.into_iter().map(|(name, v)| Attribute::new(name, v)).collect();
-        all.push(Attribute::new("group", group));
-        all
-    };
+    calls
+}
+
+/// The attributes of a window in two dimensions: its strides, the elements before and after, its
+/// dilations, and groups.
+fn square(strides: i64, before: i64, after: i64, dilations: i64, group: i64) -> Vec<Attribute> {
+    let pads = [before, before, after, after];
+    let ints = [("strides", vec![strides; 2]), ("pads", pads.to_vec()), ("dilations", vec![dilations; 2])];
+    let mut all: Vec<Attribute> = ints.into_iter().map(|(name, v)| Attribute::new(name, v)).collect();
+    all.push(Attribute::new("group", group));
+    all
+}
+
+fn convolutions() -> Vec<Shaped> {
+    let mut calls: Vec<Shaped> = Vec::new();
     for (attributes, x, w) in [
         (square(1, 0, 0, 1, 1), [1, 16, 14, 14], [24, 16, 1, 1]),
         (square(2, 0, 0, 1, 1), [2, 16, 15, 15], [29, 16, 1, 1]),
@@ -289,6 +300,11 @@ fn products_and_windows_agree_through_c() {
     ] {
         calls.push(("Conv", attributes, vec![x.to_vec(), w.to_vec(), vec![w[0]]]));
     }
+    calls
+}
+
+/// Maxima of windows, softmax, and convolutions in one and three dimensions.
+fn other_windows() -> Vec<Shaped> {
     let pool = |kernel: [i64; 2], strides: i64, pads: [i64; 4], dilations: i64, ceil: i64| {
         vec![
             ints("kernel_shape", &kernel),
@@ -298,6 +314,7 @@ fn products_and_windows_agree_through_c() {
             Attribute::new("ceil_mode", ceil),
         ]
     };
+    let mut calls: Vec<Shaped> = Vec::new();
     calls.push(("MaxPool", pool([3, 3], 1, [1; 4], 1, 0), vec![vec![2, 5, 9, 14]]));
     calls.push(("MaxPool", pool([3, 3], 2, [0, 0, 1, 1], 1, 0), vec![vec![1, 6, 16, 17]]));
     calls.push(("MaxPool", pool([2, 3], 2, [1, 0, 0, 1], 2, 1), vec![vec![1, 3, 20, 23]]));
@@ -314,6 +331,13 @@ fn products_and_windows_agree_through_c() {
     calls.push(("Conv", alone, vec![vec![2, 6, 21], vec![6, 1, 4], vec![6]]));
     let space = vec![ints("strides", &[2, 1, 1]), ints("pads", &[1, 0, 1, 1, 0, 1])];
     calls.push(("Conv", space, vec![vec![1, 3, 7, 6, 8], vec![10, 3, 3, 2, 3], vec![10]]));
+    calls
+}
+
+/// Tiles that fit and that do not, blocks of rows, single rows and columns, windows with every kind of gap: each for both processors.
+#[test]
+fn products_and_windows_agree_through_c() {
+    let calls = [products(), convolutions(), other_windows()].concat();
     let work = move || {
         let (mut cases, mut failures) = (Vec::new(), Vec::new());
         for (name, attributes, shapes) in &calls {
@@ -348,33 +372,43 @@ fn products_and_windows_agree_through_c() {
     with_much_stack(work);
 }
 
-/// Products of narrow types and of integers, transposed convolutions, reductions and running sums that go line by line, scatters that meet a place
-/// often, orders with many equal elements.
-#[test]
-fn what_has_a_form_of_its_own_in_c_agrees() {
-    let ints = |name: &str, values: &[i64]| Attribute::new(name, values.to_vec());
-    let small = |dims: &[usize]| numbers(dims, false, 3);
-    let raw = |elem: ElementType, dims: &[usize], element: &dyn Fn(usize) -> Vec<u8>| {
-        let count: usize = dims.iter().product();
-        let bytes: Vec<u8> = (0..count).flat_map(element).collect();
-        Tensor::raw(elem, dims.to_vec(), bytes.into()).unwrap()
-    };
-    let bytes = |elem: ElementType, dims: &[usize]| raw(elem, dims, &|i| vec![(i * 7919 % 251) as u8]);
-    // Numbers of half precision between 1/2 and 2, of both signs.
-    let halves = |dims: &[usize]| {
-        raw(ElementType::F16, dims, &|i| {
-            ((i * 523 % 2048 + 0x3800 + (i % 2) * 0x8000) as u16).to_le_bytes().to_vec()
-        })
-    };
-    let places = |dims: &[usize], below: i64| {
-        let count: usize = dims.iter().product();
-        let at: Vec<i64> = (0..count as i64).map(|i| (i * i * 7 + i / 3) % below - (i % 2) * below).collect();
-        Tensor::from_i64s(dims, &at)
-    };
-    let one = |value: i64| Tensor::from_i64s(vec![1], &[value]);
-    type Inputs = Vec<Tensor>;
-    // The inputs from the number on are constants.
-    let mut calls: Vec<(&str, Vec<Attribute>, Inputs, usize)> = Vec::new();
+/// An operator, its attributes and inputs; those from the number on are constants.
+type Given = (&'static str, Vec<Attribute>, Vec<Tensor>, usize);
+
+fn small(dims: &[usize]) -> Tensor {
+    numbers(dims, false, 3)
+}
+
+fn raw(elem: ElementType, dims: &[usize], element: &dyn Fn(usize) -> Vec<u8>) -> Tensor {
+    let count: usize = dims.iter().product();
+    let bytes: Vec<u8> = (0..count).flat_map(element).collect();
+    Tensor::raw(elem, dims.to_vec(), bytes.into()).unwrap()
+}
+
+fn bytes(elem: ElementType, dims: &[usize]) -> Tensor {
+    raw(elem, dims, &|i| vec![(i * 7919 % 251) as u8])
+}
+
+/// Numbers of half precision between 1/2 and 2, of both signs.
+fn halves(dims: &[usize]) -> Tensor {
+    raw(ElementType::F16, dims, &|i| {
+        ((i * 523 % 2048 + 0x3800 + (i % 2) * 0x8000) as u16).to_le_bytes().to_vec()
+    })
+}
+
+fn places(dims: &[usize], below: i64) -> Tensor {
+    let count: usize = dims.iter().product();
+    let at: Vec<i64> = (0..count as i64).map(|i| (i * i * 7 + i / 3) % below - (i % 2) * below).collect();
+    Tensor::from_i64s(dims, &at)
+}
+
+fn one(value: i64) -> Tensor {
+    Tensor::from_i64s(vec![1], &[value])
+}
+
+/// Products of numbers of 8 and 16 bits.
+fn narrow_products() -> Vec<Given> {
+    let mut calls: Vec<Given> = Vec::new();
     for [m, k, n] in [[5, 64, 120], [33, 40, 50], [1, 200, 300]] {
         for constant in [9, 1] {
             let (a, b) = (bytes(ElementType::U8, &[m, k]), bytes(ElementType::I8, &[k, n]));
@@ -394,6 +428,12 @@ fn what_has_a_form_of_its_own_in_c_agrees() {
         9,
     ));
     calls.push(("MatMul", vec![], vec![halves(&[2, 20, 50]), halves(&[2, 50, 40])], 9));
+    calls
+}
+
+/// Transposed convolutions with every kind of gap.
+fn transposed_convolutions() -> Vec<Given> {
+    let mut calls: Vec<Given> = Vec::new();
     for (strides, pads, extra, dilations, group, x, w) in [
         ([2, 2], [0, 0, 0, 0], [0, 0], [1, 1], 1, [1, 16, 8, 9], [16, 12, 3, 3]),
         ([2, 3], [1, 0, 2, 1], [1, 2], [1, 1], 2, [2, 8, 9, 11], [8, 9, 4, 3]),
@@ -411,6 +451,12 @@ fn what_has_a_form_of_its_own_in_c_agrees() {
         calls.push(("ConvTranspose", attributes.clone(), vec![small(&x), small(&w)], 1));
         calls.push(("ConvTranspose", attributes, vec![small(&x), small(&w), bias], 9));
     }
+    calls
+}
+
+/// Reductions and running sums.
+fn line_by_line() -> Vec<Given> {
+    let mut calls: Vec<Given> = Vec::new();
     for reduction in ["ReduceMax", "ReduceMean", "ReduceL2", "ReduceProd", "ReduceLogSum"] {
         for (dims, axes) in [
             (&[9, 40][..], &[0][..]),
@@ -436,6 +482,12 @@ fn what_has_a_form_of_its_own_in_c_agrees() {
             }
         }
     }
+    calls
+}
+
+/// Scatters that meet a place often, and orders with many equal elements.
+fn by_place() -> Vec<Given> {
+    let mut calls: Vec<Given> = Vec::new();
     for reduction in ["none", "add", "mul", "max", "min"] {
         let attributes = vec![Attribute::new("reduction", reduction), Attribute::new("axis", 1i64)];
         let inputs = vec![small(&[4, 7, 3]), places(&[4, 9, 3], 7), small(&[4, 9, 3])];
@@ -452,6 +504,12 @@ fn what_has_a_form_of_its_own_in_c_agrees() {
             calls.push(("TopK", attributes, vec![bytes(ElementType::U8, dims), one(count)], 1));
         }
     }
+    calls
+}
+
+/// Powers and activations.
+fn element_by_element() -> Vec<Given> {
+    let mut calls: Vec<Given> = Vec::new();
     for exponent in [-1.0f32, -0.5, 0.5, 1.0, 2.0, 3.0, 2.5] {
         let exponent = Tensor::from_f32s(vec![1], &[exponent]);
         calls.push(("Pow", vec![], vec![small(&[5, 40]), exponent], 1));
@@ -460,6 +518,16 @@ fn what_has_a_form_of_its_own_in_c_agrees() {
         calls.push((activation, vec![], vec![small(&[5, 400])], 9));
         calls.push((activation, vec![], vec![halves(&[5, 400])], 9));
     }
+    calls
+}
+
+/// Products of narrow types and of integers, transposed convolutions, reductions and running sums that go line by line, scatters that meet a place
+/// often, orders with many equal elements.
+#[test]
+fn what_has_a_form_of_its_own_in_c_agrees() {
+    let calls =
+        [narrow_products(), transposed_convolutions(), line_by_line(), by_place(), element_by_element()]
+            .concat();
     let work = move || {
         let (mut cases, mut failures) = (Vec::new(), Vec::new());
         for (name, attributes, tensors, constant) in &calls {

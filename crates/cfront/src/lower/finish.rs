@@ -51,54 +51,8 @@ impl Lowering<'_> {
         let patch = Patch { flat: &flat, settled: &settled };
         patch.statements(&mut statements);
 
-        // Scalars of the function that are dead afterwards.
-        let mut localised: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
-        let scalars: Vec<(usize, Scalar)> = self.arrays.iter().map(|(k, a)| (*k, a.elem)).collect();
-        for (k, elem) in scalars {
-            let array = &self.arrays[&k];
-            let object = &self.res.objects[k];
-            let private = matches!(object.place, Some(Place::Local | Place::Parameter))
-                && array.dims.is_empty()
-                && array.written
-                && !self.live_after(k);
-            if private {
-                let (name, c_name) = (self.names[&k].clone(), object.name.clone());
-                let mut fresh = || {
-                    let name = self.fresh(&c_name);
-                    self.taken.insert(name.clone(), None);
-                    name
-                };
-                let names = privatise::localise(&mut statements, &name, elem, &mut fresh);
-                if !names.is_empty() {
-                    localised.insert(k, names);
-                }
-            }
-        }
-
-        let mut params = Vec::new();
-        let mut variables = Vec::new();
-        let mut locals = Vec::new();
-        for k in 0..self.res.objects.len() {
-            let Some(array) = self.arrays.get(&k) else { continue };
-            if !array.read && !array.written {
-                continue;
-            }
-            let variable = self.variable(k, array);
-            let local = Variable { kind: VariableKind::RegionLocal, live_after: false, ..variable.clone() };
-            if let Some(names) = localised.remove(&k) {
-                locals.extend(names.into_iter().map(|name| Variable { name, ..local.clone() }));
-                continue;
-            }
-            if self.res.objects[k].place.is_none() {
-                locals.push(local);
-                continue;
-            }
-            let mode = if array.written { ParamMode::InOut } else { ParamMode::In };
-            let (name, elem) = (variable.name.clone(), array.elem.into());
-            params.push(Param { name, elem, dims: array.dims.clone(), mode });
-            variables.push(variable);
-        }
-        variables.append(&mut locals);
+        let localised = self.localise_dead(&mut statements);
+        let (params, variables) = self.objects(localised);
 
         // Sizes that the program mentions, in the order of the text.
         let mut mentioned = BTreeSet::new();
@@ -112,26 +66,7 @@ impl Lowering<'_> {
             .map(|need| Hub::compare(loops::CompareOp::Ge, self.form_expr(need), Hub::Int(0)));
         let mut assumptions: Vec<Hub> = of_rows.collect();
         assumptions.iter().for_each(|condition| expr_vars(condition, &mut mentioned));
-        let mut sizes = Vec::new();
-        let mut size_objects = Vec::new();
-        for k in 0..self.res.objects.len() {
-            let (Class::Size(ty), Some(name)) = (self.class(k), self.names.get(&k)) else { continue };
-            if !mentioned.contains(name) {
-                continue;
-            }
-            if ty.is_unsigned() {
-                assumptions.push(Hub::compare(loops::CompareOp::Ge, Hub::Var(name.clone()), Hub::Int(0)));
-            }
-            let c_name = self.res.objects[k].name.clone();
-            let text = match ty.promoted().is_unsigned() {
-                true => format!("(long){c_name}"),
-                false => c_name.clone(),
-            };
-            let (values, tested) = self.size_values(k, ty);
-            let c_type = ty.c_name();
-            sizes.push(SizeVariable { name: name.clone(), c_name, c_type, text, values, tested });
-            size_objects.push(k);
-        }
+        let (sizes, size_objects) = self.mentioned_sizes(&mentioned, &mut assumptions);
         let mut size_names: Vec<Name> = sizes.iter().map(|s| s.name.clone()).collect();
         size_names
             .extend(self.arrays.values().filter_map(|a| a.length.clone()).filter(|n| mentioned.contains(n)));
@@ -160,6 +95,93 @@ impl Lowering<'_> {
             statement_spans: self.statement_spans,
             warnings,
         })
+    }
+
+    /// Makes locals of scalars of the function that are dead afterwards; their names.
+    fn localise_dead(&mut self, statements: &mut Vec<HubStmt>) -> BTreeMap<usize, Vec<Name>> {
+        let mut localised: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
+        let scalars: Vec<(usize, Scalar)> = self.arrays.iter().map(|(k, a)| (*k, a.elem)).collect();
+        for (k, elem) in scalars {
+            let array = &self.arrays[&k];
+            let object = &self.res.objects[k];
+            let private = matches!(object.place, Some(Place::Local | Place::Parameter))
+                && array.dims.is_empty()
+                && array.written
+                && !self.live_after(k);
+            if private {
+                let (name, c_name) = (self.names[&k].clone(), object.name.clone());
+                let mut fresh = || {
+                    let name = self.fresh(&c_name);
+                    self.taken.insert(name.clone(), None);
+                    name
+                };
+                let names = privatise::localise(statements, &name, elem, &mut fresh);
+                if !names.is_empty() {
+                    localised.insert(k, names);
+                }
+            }
+        }
+        localised
+    }
+
+    /// The parameters for the objects that the region uses, and all its variables: first those that
+    /// are parameters, then those of the region alone.
+    fn objects(&self, mut localised: BTreeMap<usize, Vec<Name>>) -> (Vec<Param>, Vec<Variable>) {
+        let mut params = Vec::new();
+        let mut variables = Vec::new();
+        let mut locals = Vec::new();
+        for k in 0..self.res.objects.len() {
+            let Some(array) = self.arrays.get(&k) else { continue };
+            if !array.read && !array.written {
+                continue;
+            }
+            let variable = self.variable(k, array);
+            let local = Variable { kind: VariableKind::RegionLocal, live_after: false, ..variable.clone() };
+            if let Some(names) = localised.remove(&k) {
+                locals.extend(names.into_iter().map(|name| Variable { name, ..local.clone() }));
+                continue;
+            }
+            if self.res.objects[k].place.is_none() {
+                locals.push(local);
+                continue;
+            }
+            let mode = if array.written { ParamMode::InOut } else { ParamMode::In };
+            let (name, elem) = (variable.name.clone(), array.elem.into());
+            params.push(Param { name, elem, dims: array.dims.clone(), mode });
+            variables.push(variable);
+        }
+        variables.append(&mut locals);
+        (params, variables)
+    }
+
+    /// The sizes that the program mentions, and their objects. Of unsigned ones it is assumed that
+    /// they are not negative.
+    fn mentioned_sizes(
+        &self,
+        mentioned: &BTreeSet<Name>,
+        assumptions: &mut Vec<Hub>,
+    ) -> (Vec<SizeVariable>, Vec<usize>) {
+        let mut sizes = Vec::new();
+        let mut size_objects = Vec::new();
+        for k in 0..self.res.objects.len() {
+            let (Class::Size(ty), Some(name)) = (self.class(k), self.names.get(&k)) else { continue };
+            if !mentioned.contains(name) {
+                continue;
+            }
+            if ty.is_unsigned() {
+                assumptions.push(Hub::compare(loops::CompareOp::Ge, Hub::Var(name.clone()), Hub::Int(0)));
+            }
+            let c_name = self.res.objects[k].name.clone();
+            let text = match ty.promoted().is_unsigned() {
+                true => format!("(long){c_name}"),
+                false => c_name.clone(),
+            };
+            let (values, tested) = self.size_values(k, ty);
+            let c_type = ty.c_name();
+            sizes.push(SizeVariable { name: name.clone(), c_name, c_type, text, values, tested });
+            size_objects.push(k);
+        }
+        (sizes, size_objects)
     }
 
     fn variable(&self, k: usize, array: &super::ArrayUse) -> Variable {

@@ -203,31 +203,7 @@ impl Lowering<'_> {
                 let sum = self.linear_sum(&a, if op == Binary::Add { 1 } else { -1 }, &b, e.at)?;
                 self.computed(sum, e.at)
             }
-            Binary::Mul => {
-                let (left, right) = (self.index(a)?, self.index(b)?);
-                let ty = left.ty.common(right.ty);
-                let (factor, other) = match (left.form.as_constant(), right.form.as_constant()) {
-                    (Some(factor), _) => (factor, right),
-                    (_, Some(factor)) => (factor, left),
-                    _ => {
-                        let product = self.snippet(e.at);
-                        let (a, b) = (self.snippet(a.at), self.snippet(b.at));
-                        let reason = format!(
-                            "`{product}` multiplies `{a}` and `{b}`, and neither of them is constant"
-                        );
-                        return Err(NotIndex { reason, at: e.at, help: Some(PRODUCT) });
-                    }
-                };
-                let form = other.form.times(factor).ok_or_else(|| too_large(e.at))?;
-                let expr = match (&other.expr, factor) {
-                    (Hub::Int(value), _) => int(value.checked_mul(factor).ok_or_else(|| too_large(e.at))?),
-                    (_, 0) => int(0),
-                    (_, 1) => other.expr.clone(),
-                    (expr, _) => Hub::binary(BinaryOp::Mul, int(factor), expr.clone()),
-                };
-                let product = self.tidy(Index { expr, form, ty, substituted: other.substituted });
-                self.computed(product, e.at)
-            }
+            Binary::Mul => self.product(a, b, e),
             Binary::Div | Binary::Rem => {
                 let (left, right) = (self.index(a)?, self.index(b)?);
                 let ty = left.ty.common(right.ty);
@@ -253,49 +229,66 @@ impl Lowering<'_> {
                     }
                 }
             }
-            Binary::Bits("<<") | Binary::Bits(">>") | Binary::Bits("&") => {
-                let (left, right) = (self.index(a)?, self.index(b)?);
-                let left = Index { ty: left.ty.promoted(), ..left };
-                match (op, right.form.as_constant()) {
-                    (Binary::Bits("<<"), Some(k @ 0..=40)) => {
-                        let form = left.form.times(1 << k).ok_or_else(|| too_large(e.at))?;
-                        let expr = Hub::binary(BinaryOp::Mul, int(1 << k), left.expr.clone());
-                        let moved = self.tidy(Index { expr, form, ..left });
-                        self.computed(moved, e.at)
-                    }
-                    // Both are floor operations in two's complement.
-                    (Binary::Bits(">>"), Some(k @ 0..=31)) => Ok(self.floor(left, 1 << k, false)),
-                    (Binary::Bits("&"), Some(mask))
-                        if mask > 0 && mask & (mask + 1) == 0 && mask < 1 << 40 =>
-                    {
-                        Ok(self.floor(left, mask + 1, true))
-                    }
-                    (Binary::Bits("&"), _) => Err(not(
-                        format!(
-                            "`{}` is not a remainder by a power of two, such as `& 7`",
-                            self.snippet(e.at)
-                        ),
-                        e.at,
-                    )),
-                    (_, Some(_)) => Err(not(
-                        format!(
-                            "`{}` shifts by a constant that is too large or negative",
-                            self.snippet(e.at)
-                        ),
-                        e.at,
-                    )),
-                    _ => Err(not(
-                        format!(
-                            "`{}` shifts by `{}`, which is not constant",
-                            self.snippet(e.at),
-                            self.snippet(b.at)
-                        ),
-                        e.at,
-                    )),
-                }
-            }
+            Binary::Bits("<<") | Binary::Bits(">>") | Binary::Bits("&") => self.shift_or_mask(op, a, b, e),
             Binary::Bits(op) => Err(not(format!("it has a `{op}`"), e.at)),
             _ => Err(not("it uses a truth value as a number", e.at)),
+        }
+    }
+
+    /// A product, one factor of which must be constant.
+    fn product(&mut self, a: &Expr, b: &Expr, e: &Expr) -> Indexed {
+        let (left, right) = (self.index(a)?, self.index(b)?);
+        let ty = left.ty.common(right.ty);
+        let (factor, other) = match (left.form.as_constant(), right.form.as_constant()) {
+            (Some(factor), _) => (factor, right),
+            (_, Some(factor)) => (factor, left),
+            _ => {
+                let product = self.snippet(e.at);
+                let (a, b) = (self.snippet(a.at), self.snippet(b.at));
+                let reason =
+                    format!("`{product}` multiplies `{a}` and `{b}`, and neither of them is constant");
+                return Err(NotIndex { reason, at: e.at, help: Some(PRODUCT) });
+            }
+        };
+        let form = other.form.times(factor).ok_or_else(|| too_large(e.at))?;
+        let expr = match (&other.expr, factor) {
+            (Hub::Int(value), _) => int(value.checked_mul(factor).ok_or_else(|| too_large(e.at))?),
+            (_, 0) => int(0),
+            (_, 1) => other.expr.clone(),
+            (expr, _) => Hub::binary(BinaryOp::Mul, int(factor), expr.clone()),
+        };
+        let product = self.tidy(Index { expr, form, ty, substituted: other.substituted });
+        self.computed(product, e.at)
+    }
+
+    /// A shift by a constant, or a remainder by a power of two that is written as a mask.
+    fn shift_or_mask(&mut self, op: Binary, a: &Expr, b: &Expr, e: &Expr) -> Indexed {
+        let (left, right) = (self.index(a)?, self.index(b)?);
+        let left = Index { ty: left.ty.promoted(), ..left };
+        match (op, right.form.as_constant()) {
+            (Binary::Bits("<<"), Some(k @ 0..=40)) => {
+                let form = left.form.times(1 << k).ok_or_else(|| too_large(e.at))?;
+                let expr = Hub::binary(BinaryOp::Mul, int(1 << k), left.expr.clone());
+                let moved = self.tidy(Index { expr, form, ..left });
+                self.computed(moved, e.at)
+            }
+            // Both are floor operations in two's complement.
+            (Binary::Bits(">>"), Some(k @ 0..=31)) => Ok(self.floor(left, 1 << k, false)),
+            (Binary::Bits("&"), Some(mask)) if mask > 0 && mask & (mask + 1) == 0 && mask < 1 << 40 => {
+                Ok(self.floor(left, mask + 1, true))
+            }
+            (Binary::Bits("&"), _) => Err(not(
+                format!("`{}` is not a remainder by a power of two, such as `& 7`", self.snippet(e.at)),
+                e.at,
+            )),
+            (_, Some(_)) => Err(not(
+                format!("`{}` shifts by a constant that is too large or negative", self.snippet(e.at)),
+                e.at,
+            )),
+            _ => Err(not(
+                format!("`{}` shifts by `{}`, which is not constant", self.snippet(e.at), self.snippet(b.at)),
+                e.at,
+            )),
         }
     }
 

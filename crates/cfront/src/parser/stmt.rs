@@ -28,35 +28,10 @@ impl Parser<'_> {
                 StmtKind::Empty
             }
             Tok::Punct("{") => StmtKind::Block(self.block()?),
-            Tok::Pragma => {
-                let mut texts = Vec::new();
-                while self.tok() == Tok::Pragma {
-                    let (here, text) = (self.pos, self.text().to_string());
-                    self.pos += 1;
-                    texts.push((text, self.since(here)));
-                }
-                let at = self.since(first);
-                // What a pragma stands before is one statement with it, as in
-                // `if (c) #pragma ... for`.
-                let next = match self.tok() {
-                    Tok::Punct("}") | Tok::End => None,
-                    _ => Some(Box::new(self.statement()?)),
-                };
-                return Ok(Stmt { kind: StmtKind::Pragma(texts, next), at });
-            }
+            Tok::Pragma => return self.pragmas(),
             _ => match self.word() {
                 "for" => return self.for_statement(),
-                "if" => {
-                    self.pos += 1;
-                    self.expect("(")?;
-                    let cond = self.expression()?;
-                    self.expect(")")?;
-                    let at = self.since(first);
-                    let then = Box::new(self.statement()?);
-                    let otherwise =
-                        if self.accept_word("else") { Some(Box::new(self.statement()?)) } else { None };
-                    return Ok(Stmt { kind: StmtKind::If { cond, then, otherwise }, at });
-                }
+                "if" => return self.if_statement(),
                 word @ ("while" | "switch") => {
                     self.pos += 1;
                     self.expect("(")?;
@@ -67,24 +42,7 @@ impl Parser<'_> {
                     let name = if word == "while" { "`while`" } else { "`switch`" };
                     return Ok(Stmt { kind: StmtKind::Unsupported(name), at });
                 }
-                "do" => {
-                    self.pos += 1;
-                    let body = self.statement()?;
-                    if !self.accept_word("while") {
-                        return Err(self.expected("`while`"));
-                    }
-                    self.expect("(")?;
-                    let cond = self.expression()?;
-                    self.expect(")")?;
-                    self.expect(";")?;
-                    // As macros of several statements are written.
-                    if self.constant(&cond) == Some(0) {
-                        let body = vec![without_jumps(body, &["break", "continue"])];
-                        return Ok(Stmt { kind: StmtKind::Block(body), at: self.since(first) });
-                    }
-                    let at = crate::ast::At { first: first as u32, last: first as u32 };
-                    return Ok(Stmt { kind: StmtKind::Unsupported("`do … while`"), at });
-                }
+                "do" => return self.do_statement(),
                 word @ ("break" | "continue") if self.is_at(self.pos + 1, ";") => {
                     self.pos += 2;
                     StmtKind::Jump(if word == "break" { "break" } else { "continue" })
@@ -135,6 +93,57 @@ impl Parser<'_> {
             },
         };
         Ok(Stmt { kind, at: self.since(first) })
+    }
+
+    /// Pragmas, and the statement that they stand before.
+    fn pragmas(&mut self) -> Parsed<Stmt> {
+        let first = self.pos;
+        let mut texts = Vec::new();
+        while self.tok() == Tok::Pragma {
+            let (here, text) = (self.pos, self.text().to_string());
+            self.pos += 1;
+            texts.push((text, self.since(here)));
+        }
+        let at = self.since(first);
+        // What a pragma stands before is one statement with it, as in
+        // `if (c) #pragma ... for`.
+        let next = match self.tok() {
+            Tok::Punct("}") | Tok::End => None,
+            _ => Some(Box::new(self.statement()?)),
+        };
+        Ok(Stmt { kind: StmtKind::Pragma(texts, next), at })
+    }
+
+    fn if_statement(&mut self) -> Parsed<Stmt> {
+        let first = self.pos;
+        self.pos += 1;
+        self.expect("(")?;
+        let cond = self.expression()?;
+        self.expect(")")?;
+        let at = self.since(first);
+        let then = Box::new(self.statement()?);
+        let otherwise = if self.accept_word("else") { Some(Box::new(self.statement()?)) } else { None };
+        Ok(Stmt { kind: StmtKind::If { cond, then, otherwise }, at })
+    }
+
+    fn do_statement(&mut self) -> Parsed<Stmt> {
+        let first = self.pos;
+        self.pos += 1;
+        let body = self.statement()?;
+        if !self.accept_word("while") {
+            return Err(self.expected("`while`"));
+        }
+        self.expect("(")?;
+        let cond = self.expression()?;
+        self.expect(")")?;
+        self.expect(";")?;
+        // As macros of several statements are written.
+        if self.constant(&cond) == Some(0) {
+            let body = vec![without_jumps(body, &["break", "continue"])];
+            return Ok(Stmt { kind: StmtKind::Block(body), at: self.since(first) });
+        }
+        let at = crate::ast::At { first: first as u32, last: first as u32 };
+        Ok(Stmt { kind: StmtKind::Unsupported("`do … while`"), at })
     }
 
     fn block(&mut self) -> Parsed<Vec<Stmt>> {

@@ -174,13 +174,7 @@ impl<'a> Source<'a> {
             | Prim::Bits64
             | Prim::Float32
             | Prim::Float64
-            | Prim::Not => {
-                let ([Arg::Term(a)], Some(op)) = (args, prim.hub_unary()) else {
-                    return Err(malformed(term));
-                };
-                let kind = kind_of(a)?;
-                Ok(ops::unary(op, kind, self.exp(a)?))
-            }
+            | Prim::Not => self.unary(term, prim, args),
             Prim::Add
             | Prim::Sub
             | Prim::Mul
@@ -199,30 +193,9 @@ impl<'a> Source<'a> {
             | Prim::Or
             | Prim::AddIdx
             | Prim::SubIdx
-            | Prim::MulIdx => {
-                let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
-                let kind = kind_of(a)?;
-                let op = match prim {
-                    Prim::Div if kind.scalar().is_float() => BinaryOp::Div,
-                    Prim::Div => BinaryOp::FloorDiv,
-                    _ => prim.hub_binary().ok_or_else(|| malformed(term))?,
-                };
-                let a = self.exp(a)?;
-                Ok(ops::binary(op, kind, a, self.exp(b)?))
-            }
+            | Prim::MulIdx => self.binary(term, prim, args),
             Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => {
-                let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
-                let op = match prim {
-                    Prim::Eq => CompareOp::Eq,
-                    Prim::Ne => CompareOp::Ne,
-                    Prim::Lt => CompareOp::Lt,
-                    Prim::Le => CompareOp::Le,
-                    Prim::Gt => CompareOp::Gt,
-                    _ => CompareOp::Ge,
-                };
-                let ty = numbers_of(a)?;
-                let a = self.exp(a)?;
-                Ok(ops::compare(op, ty, a, self.exp(b)?))
+                self.comparison(term, prim, args)
             }
             Prim::Select => {
                 let [Arg::Term(c), Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
@@ -287,7 +260,42 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Pairs, patterns, views, indices, memory, vectors.
+    fn unary(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
+        let ([Arg::Term(a)], Some(op)) = (args, prim.hub_unary()) else {
+            return Err(malformed(term));
+        };
+        let kind = kind_of(a)?;
+        Ok(ops::unary(op, kind, self.exp(a)?))
+    }
+
+    fn binary(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
+        let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
+        let kind = kind_of(a)?;
+        let op = match prim {
+            Prim::Div if kind.scalar().is_float() => BinaryOp::Div,
+            Prim::Div => BinaryOp::FloorDiv,
+            _ => prim.hub_binary().ok_or_else(|| malformed(term))?,
+        };
+        let a = self.exp(a)?;
+        Ok(ops::binary(op, kind, a, self.exp(b)?))
+    }
+
+    fn comparison(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
+        let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
+        let op = match prim {
+            Prim::Eq => CompareOp::Eq,
+            Prim::Ne => CompareOp::Ne,
+            Prim::Lt => CompareOp::Lt,
+            Prim::Le => CompareOp::Le,
+            Prim::Gt => CompareOp::Gt,
+            _ => CompareOp::Ge,
+        };
+        let ty = numbers_of(a)?;
+        let a = self.exp(a)?;
+        Ok(ops::compare(op, ty, a, self.exp(b)?))
+    }
+
+    /// Pairs, patterns, indices, and what [`Self::layout`] has.
     fn structure(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
         use Arg::{Fun, Size as Of, Term as T};
         match (prim, args) {
@@ -334,6 +342,38 @@ impl<'a> Source<'a> {
                 let value = if index { Exp::Var(x) } else { self.data(Exp::Var(x)) };
                 Ok(Exp::Generate(x, Box::new(value)))
             }
+            (Prim::Gather, [T(is), T(e)]) => Ok(Exp::Gather(self.two(is, e)?)),
+            (Prim::Reorder, [Fun(f), T(e)]) => {
+                let (x, f) = self.function(term, f)?;
+                Ok(Exp::Reorder(x, Box::new([f, self.exp(e)?])))
+            }
+            (Prim::Index, [T(e), T(i)]) => Ok(Exp::Idx(self.two(e, i)?)),
+            (Prim::IdxPred, [Of(n)]) => Ok(Exp::Size(self.last(n)?)),
+            (Prim::DivIdx, [T(a), T(b)]) => {
+                let constant =
+                    matches!(b.kind(), TermKind::Size(k) if k.as_constant().is_some_and(|k| k != 0));
+                let (a, b) = (self.exp(a)?, self.exp(b)?);
+                let quotient = Exp::Op(Op::Idiv, vec![a, b.clone()]);
+                if constant {
+                    return Ok(quotient);
+                }
+                let by_zero = Exp::Op(Op::Ieq, vec![b, Exp::Size(Tm::Int(0))]);
+                Ok(Exp::Select(Box::new([by_zero, Exp::Size(Tm::Int(0)), quotient])))
+            }
+            (Prim::ToIdx, [Of(n), T(e)]) => {
+                // Written as a difference, it is an index and no literal: so is what comes out.
+                let last = Exp::Size(Tm::Op(Op::Isub, vec![self.size(n)?, Tm::Int(1)]));
+                let low = Exp::Op(Op::Imax, vec![self.exp(e)?, Exp::Size(Tm::Int(0))]);
+                Ok(Exp::Op(Op::Imin, vec![low, last]))
+            }
+            _ => self.layout(term, prim, args),
+        }
+    }
+
+    /// Views and copies of arrays.
+    fn layout(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
+        use Arg::{Size as Of, Term as T};
+        match (prim, args) {
             (Prim::Unzip | Prim::Copy | Prim::CopySeq | Prim::ToMem, [T(e)]) => self.exp(e),
             (Prim::Take, [Of(_), T(e)]) => self.exp(e),
             (Prim::Split | Prim::AsVector, [Of(k), T(e)]) => {
@@ -370,30 +410,6 @@ impl<'a> Source<'a> {
             (Prim::Concat, [T(a), T(b)]) => {
                 let n = self.length(a)?;
                 Ok(Exp::Concat(n, self.two(a, b)?))
-            }
-            (Prim::Gather, [T(is), T(e)]) => Ok(Exp::Gather(self.two(is, e)?)),
-            (Prim::Reorder, [Fun(f), T(e)]) => {
-                let (x, f) = self.function(term, f)?;
-                Ok(Exp::Reorder(x, Box::new([f, self.exp(e)?])))
-            }
-            (Prim::Index, [T(e), T(i)]) => Ok(Exp::Idx(self.two(e, i)?)),
-            (Prim::IdxPred, [Of(n)]) => Ok(Exp::Size(self.last(n)?)),
-            (Prim::DivIdx, [T(a), T(b)]) => {
-                let constant =
-                    matches!(b.kind(), TermKind::Size(k) if k.as_constant().is_some_and(|k| k != 0));
-                let (a, b) = (self.exp(a)?, self.exp(b)?);
-                let quotient = Exp::Op(Op::Idiv, vec![a, b.clone()]);
-                if constant {
-                    return Ok(quotient);
-                }
-                let by_zero = Exp::Op(Op::Ieq, vec![b, Exp::Size(Tm::Int(0))]);
-                Ok(Exp::Select(Box::new([by_zero, Exp::Size(Tm::Int(0)), quotient])))
-            }
-            (Prim::ToIdx, [Of(n), T(e)]) => {
-                // Written as a difference, it is an index and no literal: so is what comes out.
-                let last = Exp::Size(Tm::Op(Op::Isub, vec![self.size(n)?, Tm::Int(1)]));
-                let low = Exp::Op(Op::Imax, vec![self.exp(e)?, Exp::Size(Tm::Int(0))]);
-                Ok(Exp::Op(Op::Imin, vec![low, last]))
             }
             _ => Err(malformed(term)),
         }

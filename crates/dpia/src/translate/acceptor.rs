@@ -109,21 +109,36 @@ impl Translator<'_> {
     fn accept_prim(&mut self, term: &Term, prim: Prim, args: &[Arg], env: &Env, a: &Acc) -> Applied {
         let rule = prim.info().rules[0];
         let exps = closures(args, env);
-        let ill = || self.ill_typed(term);
-        let into = |e: &Exp, a: Acc| -> Comm { CommKind::A(e.clone(), a).into() };
-        let after = match (prim, &exps[..]) {
-            (Prim::Map | Prim::Reduce, _) => return Err(self.no_strategy(prim, term)),
-            (
-                Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll,
-                [ExpArg::Fun(f), ExpArg::Exp(e)],
-            ) if !self.paper() && computes(e) && rearranges(f).is_some() => {
-                let views = rearranges(f).unwrap_or_default();
-                let n = length(e.ty()).ok_or_else(ill)?.clone();
-                let acc = views.into_iter().fold(a.clone(), |acc, (view, ty)| {
-                    acc.view(AccView::Map(Box::new(view)), DataType::array(n.clone(), ty))
-                });
-                return Ok(("a.mapLayout", into(e, acc)));
-            }
+        if let Prim::Map | Prim::Reduce = prim {
+            return Err(self.no_strategy(prim, term));
+        }
+        if let (
+            Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll,
+            [ExpArg::Fun(f), ExpArg::Exp(e)],
+        ) = (prim, &exps[..])
+            && !self.paper()
+            && computes(e)
+            && let Some(views) = rearranges(f)
+        {
+            let n = length(e.ty()).ok_or_else(|| self.ill_typed(term))?.clone();
+            let acc = views.into_iter().fold(a.clone(), |acc, (view, ty)| {
+                acc.view(AccView::Map(Box::new(view)), DataType::array(n.clone(), ty))
+            });
+            return Ok(("a.mapLayout", CommKind::A(e.clone(), acc).into()));
+        }
+        let after = match self.accept_pattern(term, prim, &exps, a)? {
+            Some(after) => after,
+            None => match self.accept_view(term, prim, &exps, a)? {
+                Some(after) => after,
+                None => self.accept_operation(term, prim, exps, a),
+            },
+        };
+        Ok((rule, after))
+    }
+
+    /// Patterns and what is written in loops of its own.
+    fn accept_pattern(&mut self, term: &Term, prim: Prim, exps: &[ExpArg], a: &Acc) -> Result<Option<Comm>> {
+        Ok(Some(match (prim, exps) {
             (
                 Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll,
                 [ExpArg::Fun(f), ExpArg::Exp(e)],
@@ -143,7 +158,7 @@ impl Translator<'_> {
                 self.map_into(kind, f, iota, a)
             }
             (Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar | Prim::Iterate, _) => {
-                self.reduction(term, prim, exps, Then::Into(a.clone()))?
+                self.reduction(term, prim, exps.to_vec(), Then::Into(a.clone()))?
             }
             (Prim::ScanSeq, [ExpArg::Fun(f), ExpArg::Exp(init), ExpArg::Exp(xs)]) => {
                 let f = self.folding(f);
@@ -176,8 +191,17 @@ impl Translator<'_> {
                     let xs = vs.remove(1);
                     CommKind::Macro(Macro::Scatter(vs.remove(0), xs, out)).into()
                 });
-                into(base, a.clone()).then(rest)
+                Comm::from(CommKind::A(base.clone(), a.clone())).then(rest)
             }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Pairs and layouts: the parts are computed into views of the acceptor.
+    fn accept_view(&mut self, term: &Term, prim: Prim, exps: &[ExpArg], a: &Acc) -> Result<Option<Comm>> {
+        let ill = || self.ill_typed(term);
+        let into = |e: &Exp, a: Acc| -> Comm { CommKind::A(e.clone(), a).into() };
+        Ok(Some(match (prim, exps) {
             (Prim::ToMem, [ExpArg::Exp(e)]) => into(e, a.clone()),
             (Prim::Pair, [ExpArg::Exp(e1), ExpArg::Exp(e2)]) => {
                 let (a1, a2) = (a.first().ok_or_else(ill)?, a.second().ok_or_else(ill)?);
@@ -215,6 +239,13 @@ impl Translator<'_> {
             (Prim::Pad, [ExpArg::Size(l), ExpArg::Size(r), ExpArg::Exp(value), ExpArg::Exp(e)]) => {
                 self.pad_into(l, r, value, e, a).ok_or_else(|| self.ill_typed(term))?
             }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Everything else: the arguments are computed first, then the operation on them.
+    fn accept_operation(&mut self, term: &Term, prim: Prim, exps: Vec<ExpArg>, a: &Acc) -> Comm {
+        match (prim, &exps[..]) {
             (Prim::Fst | Prim::Snd, [ExpArg::Exp(e)]) => {
                 let ty = term.ty().clone();
                 let reader = Demand::Once(self.kind_of_copy(e));
@@ -239,8 +270,7 @@ impl Translator<'_> {
                 };
                 self.chain_args(prim, exps, reader, |this, args| this.put(Exp::prim(prim, args, ty), a))
             }
-        };
-        Ok((rule, after))
+        }
     }
 
     /// `a := e`, or `A(e)(a)` where something is left to translate.

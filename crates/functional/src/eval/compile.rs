@@ -301,15 +301,9 @@ impl<'a> Compiler<'a> {
         })
     }
 
+    /// Primitives that rearrange all elements of an array, and those of [`Self::resized`].
     fn layout(&mut self, prim: Prim, args: &[Arg], ty: &DataType, span: Span) -> Result<Code, String> {
         Ok(match (prim, args) {
-            (Prim::Iota, [Arg::Size(n)]) => {
-                let n = self.length(n)?;
-                Box::new(move |frame| {
-                    collect(n, &Ty::Scalar(Scalar::I64), frame, |_, i| Ok(Val::I64(i as i64)))
-                        .map_err(|fault| fault.at(span))
-                })
-            }
             (Prim::Zip, [Arg::Term(xs), Arg::Term(ys)]) => {
                 let ys = self.term(ys);
                 self.view(xs, span, move |xs, frame| {
@@ -363,6 +357,17 @@ impl<'a> Compiler<'a> {
                     Ok(array::slices(xs, len, w, s))
                 })
             }
+            (Prim::Splat, [Arg::Size(k), Arg::Term(x)]) => {
+                let (k, x) = (self.length(k)?, self.term(x));
+                Box::new(move |frame| Ok(Val::array(Array::Repeat(x(frame)?, k))))
+            }
+            _ => return self.resized(prim, args, ty, span),
+        })
+    }
+
+    /// Primitives that lengthen or shorten an array, and those of [`Self::at_places`].
+    fn resized(&mut self, prim: Prim, args: &[Arg], ty: &DataType, span: Span) -> Result<Code, String> {
+        Ok(match (prim, args) {
             (Prim::Pad, [Arg::Size(left), Arg::Size(right), Arg::Term(value), Arg::Term(xs)]) => {
                 let (left, right, value) = (self.length(left)?, self.length(right)?, self.term(value));
                 self.view(xs, span, move |xs, frame| {
@@ -404,6 +409,13 @@ impl<'a> Compiler<'a> {
                     })
                 })
             }
+            _ => return self.at_places(prim, args, ty, span),
+        })
+    }
+
+    /// Primitives that read or write where indices say, and those of [`Self::indices`].
+    fn at_places(&mut self, prim: Prim, args: &[Arg], ty: &DataType, span: Span) -> Result<Code, String> {
+        Ok(match (prim, args) {
             (Prim::Gather, [Arg::Term(is), Arg::Term(xs)]) => {
                 let is = self.term(is);
                 self.view(xs, span, move |xs, frame| {
@@ -440,6 +452,20 @@ impl<'a> Compiler<'a> {
                     xs.get(in_range(i, xs.len())?)
                 })
             }
+            _ => return self.indices(prim, args, ty, span),
+        })
+    }
+
+    /// Primitives that make indices.
+    fn indices(&mut self, prim: Prim, args: &[Arg], ty: &DataType, span: Span) -> Result<Code, String> {
+        Ok(match (prim, args) {
+            (Prim::Iota, [Arg::Size(n)]) => {
+                let n = self.length(n)?;
+                Box::new(move |frame| {
+                    collect(n, &Ty::Scalar(Scalar::I64), frame, |_, i| Ok(Val::I64(i as i64)))
+                        .map_err(|fault| fault.at(span))
+                })
+            }
             (Prim::IdxPred, [Arg::Size(n)]) => {
                 let last = self.length(n)? as i64 - 1;
                 Box::new(move |_| Ok(Val::I64(last)))
@@ -470,10 +496,6 @@ impl<'a> Compiler<'a> {
                     return Err("there is no index below 0".to_string());
                 }
                 Box::new(move |frame| Ok(Val::I64(x(frame)?.int().clamp(0, n - 1))))
-            }
-            (Prim::Splat, [Arg::Size(k), Arg::Term(x)]) => {
-                let (k, x) = (self.length(k)?, self.term(x));
-                Box::new(move |frame| Ok(Val::array(Array::Repeat(x(frame)?, k))))
             }
             _ => return Err("takes other arguments".to_string()),
         })

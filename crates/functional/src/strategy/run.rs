@@ -1,14 +1,17 @@
 //! Applying strategies.
 
+mod traverse;
+
 use loops::suggest::nearest;
 use loops::{Diagnostic, Name, Registers, Scalar, Size, Span};
 
+use self::traverse::{Done, replace_child};
 use super::trace::{Step, Trace};
-use super::{BAD_CALL, Call, ENDLESS, NOT_APPLICABLE, Pattern, Strategies, Strategy, UNKNOWN};
+use super::{BAD_CALL, Call, ENDLESS, NOT_APPLICABLE, Strategies, Strategy, UNKNOWN};
 use crate::build::Supply;
 use crate::facts::SizeFacts;
 use crate::rewrite::{Context, rule};
-use crate::term::{Arg, Definition, Term, TermKind};
+use crate::term::{Definition, Term};
 use crate::types::DataType;
 use crate::walk::{self, Position};
 
@@ -210,19 +213,7 @@ impl Runner<'_> {
                 }
                 Ok(term)
             }
-            Strategy::Choice(parts) => {
-                let mut nearest = None;
-                for part in parts {
-                    match self.attempt(part, term, position) {
-                        Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
-                        other => return other,
-                    }
-                }
-                Err(match nearest {
-                    Some(why) => Stop::Refused(why),
-                    None => self.refuse("<+", term, position, "there is no choice"),
-                })
-            }
+            Strategy::Choice(parts) => self.choice(parts, term, position),
             Strategy::Try(s) => Ok(self.attempt_option(s, term, position)?.unwrap_or_else(|| term.clone())),
             Strategy::Repeat(s) => {
                 let mut term = term.clone();
@@ -254,20 +245,7 @@ impl Runner<'_> {
             Strategy::All(s) => {
                 walk::try_map_children(term, |k, child| self.apply(s, child, &position.child(k)))
             }
-            Strategy::One(s) => {
-                let mut nearest = None;
-                for (k, child) in walk::children(term) {
-                    match self.attempt(s, child, &position.child(k)) {
-                        Ok(new) => return Ok(replace_child(term, k, new)),
-                        Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
-                        Err(stop) => return Err(stop),
-                    }
-                }
-                Err(match nearest {
-                    Some(why) => Stop::Refused(why),
-                    None => self.refuse("one", term, position, "there is no subterm"),
-                })
-            }
+            Strategy::One(s) => self.one(s, term, position),
             Strategy::Child(k, s) => {
                 let Some((_, child)) = walk::children(term).into_iter().find(|(step, _)| step == k) else {
                     let reason = format!("there is no subterm {k}");
@@ -282,22 +260,28 @@ impl Runner<'_> {
                 self.at(s, term, position, &below)
             }
             Strategy::Inside(pattern, n, s) => {
-                let mut below = self.find(*pattern, *n, term, position)?;
-                if let Some(found) = walk::subterm(term, &below) {
-                    match function_of(found) {
-                        Some(k) => below = below.child(k),
-                        None => {
-                            let what = format!("inside {pattern}");
-                            return Err(self.refuse(what, found, &below, "it has no function"));
-                        }
-                    }
-                }
+                let below = self.find_function(*pattern, *n, term, position)?;
                 self.at(s, term, position, &below)
             }
             Strategy::Auto => {
                 super::auto::choose(self, term, position).map_err(|d| Stop::Broken(Box::new(d)))
             }
         }
+    }
+
+    /// The first of some strategies that applies.
+    fn choice(&mut self, parts: &[Strategy], term: &Term, position: &Position) -> Ran {
+        let mut nearest = None;
+        for part in parts {
+            match self.attempt(part, term, position) {
+                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                other => return other,
+            }
+        }
+        Err(match nearest {
+            Some(why) => Stop::Refused(why),
+            None => self.refuse("<+", term, position, "there is no choice"),
+        })
     }
 
     fn spend(&mut self, position: &Position) -> Result<(), Stop> {
@@ -450,122 +434,6 @@ impl Runner<'_> {
             other => other,
         })
     }
-
-    fn at(&mut self, s: &Strategy, term: &Term, position: &Position, below: &Position) -> Ran {
-        let place = position.then(below);
-        let Some(found) = walk::subterm(term, below) else {
-            return Err(self.refuse(
-                format!("at position {place}"),
-                term,
-                position,
-                "there is no such place",
-            ));
-        };
-        let new = self.apply(s, found, &place)?;
-        match walk::replace(term, below, &new) {
-            Some(term) => Ok(term),
-            None => Err(self.refuse("at", term, position, "there is no such place")),
-        }
-    }
-
-    /// The n-th place that the pattern fits.
-    fn find(&self, pattern: Pattern, n: u32, term: &Term, position: &Position) -> Result<Position, Stop> {
-        let mut left = n;
-        let mut todo = vec![(term, Position::root())];
-        while let Some((term, here)) = todo.pop() {
-            let fits = match (pattern, term.kind()) {
-                (Pattern::Prim(wanted), TermKind::Prim(prim, _)) => *prim == wanted,
-                (Pattern::Let, TermKind::Let(..)) => true,
-                _ => false,
-            };
-            left -= u32::from(fits);
-            if left == 0 {
-                return Ok(here);
-            }
-            todo.extend(walk::children(term).into_iter().rev().map(|(k, child)| (child, here.child(k))));
-        }
-        let reason = match n - left {
-            0 => format!("there is no `{pattern}`"),
-            1 => format!("there is only one `{pattern}`"),
-            found => format!("there are only {found} occurrences of `{pattern}`"),
-        };
-        Err(self.refuse(format!("at {pattern} {n}"), term, position, &reason))
-    }
-
-    fn first(&mut self, s: &Strategy, term: &Term, position: &Position, before: bool) -> Ran {
-        let mut nearest = None;
-        if before {
-            match self.attempt(s, term, position) {
-                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
-                other => return other,
-            }
-        }
-        for (k, child) in walk::children(term) {
-            match self.first(s, child, &position.child(k), before) {
-                Ok(new) => return Ok(replace_child(term, k, new)),
-                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
-                Err(stop) => return Err(stop),
-            }
-        }
-        if !before {
-            match self.attempt(s, term, position) {
-                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
-                other => return other,
-            }
-        }
-        Err(match nearest {
-            Some(why) => Stop::Refused(why),
-            None => self.refuse("traversal", term, position, "there is no place"),
-        })
-    }
-
-    fn everywhere(&mut self, s: &Strategy, term: &Term, position: &Position) -> Ran {
-        let term = walk::try_map_children(term, |k, child| self.everywhere(s, child, &position.child(k)))?;
-        Ok(self.attempt_option(s, &term, position)?.unwrap_or(term))
-    }
-
-    /// Outer places first, so that a replacement is looked at once. `done` are the terms that are
-    /// known to be normal.
-    fn normalise(&mut self, s: &Strategy, term: &Term, position: &Position, done: &mut Done) -> Ran {
-        if done.contains(term) {
-            return Ok(term.clone());
-        }
-        let mut term = term.clone();
-        loop {
-            loop {
-                let steps = self.trace.steps.len();
-                match self.attempt_option(s, &term, position)? {
-                    Some(next) if self.trace.steps.len() > steps => term = next,
-                    _ => break,
-                }
-            }
-            let new =
-                walk::try_map_children(&term, |k, child| self.normalise(s, child, &position.child(k), done))?;
-            if new.same_node(&term) {
-                done.insert(term.clone());
-                return Ok(term);
-            }
-            term = new;
-        }
-    }
-}
-
-/// Terms by their place in memory; they are kept, so that the places stay theirs.
-#[derive(Default)]
-struct Done {
-    addresses: std::collections::HashSet<usize>,
-    kept: Vec<Term>,
-}
-
-impl Done {
-    fn contains(&self, term: &Term) -> bool {
-        self.addresses.contains(&term.address())
-    }
-
-    fn insert(&mut self, term: Term) {
-        self.addresses.insert(term.address());
-        self.kept.push(term);
-    }
 }
 
 /// The refusal that says more: one whose rule fits the form of the term, or else the later one.
@@ -576,10 +444,6 @@ fn nearer(old: Option<Box<Refused>>, new: Box<Refused>) -> Box<Refused> {
         Some(old) if vague(&new) && vague(&old) => old,
         _ => new,
     }
-}
-
-fn replace_child(term: &Term, k: u32, new: Term) -> Term {
-    walk::map_children(term, |step, child| if step == k { new.clone() } else { child.clone() })
 }
 
 /// The smallest of the numbers that a term consists of: the most lanes; `f64` where there is none.
@@ -598,15 +462,4 @@ fn scalar_of(term: &Term) -> Scalar {
     let mut found = Vec::new();
     go(term.ty(), &mut found);
     found.into_iter().filter(|s| *s != Scalar::Bool).min_by_key(|s| s.bytes()).unwrap_or(Scalar::F64)
-}
-
-/// The step to the function of a primitive.
-fn function_of(term: &Term) -> Option<u32> {
-    match term.kind() {
-        TermKind::Prim(_, args) => {
-            (0..).zip(args).find(|(_, arg)| matches!(arg, Arg::Fun(_))).map(|(k, _)| k)
-        }
-        TermKind::Let(..) => Some(1),
-        _ => None,
-    }
 }

@@ -17,9 +17,13 @@ pub(super) fn elements(call: &Call) -> Option<Vec<Dim>> {
 }
 
 fn raw(call: &Call) -> Option<Vec<Dim>> {
+    from_shapes(call).or_else(|| moved(call)).or_else(|| computed(call))
+}
+
+/// Elements that follow from shapes, constants and bounds.
+fn from_shapes(call: &Call) -> Option<Vec<Dim>> {
     let node = call.node;
-    let flat = |k: usize| call.rank(k).is_none_or(|r| r <= 1);
-    Some(match node.op().name.as_str() {
+    Some(match call.node.op().name.as_str() {
         "Shape" => {
             let shape = call.shape(0)?;
             let (start, end) = shape_range(call, shape.len());
@@ -37,6 +41,37 @@ fn raw(call: &Call) -> Option<Vec<Dim>> {
                 _ => return None,
             }
         }
+        "Range" => {
+            let (start, limit, step) = (call.int(0)?, call.int(1)?, call.int(2)?);
+            if step == 0 || limit.abs_diff(start) / step.unsigned_abs() > MAX_KNOWN as u64 {
+                return None;
+            }
+            let mut found = Vec::new();
+            let mut at = start;
+            while if step > 0 { at < limit } else { at > limit } {
+                found.push(Dim::Known(at));
+                at = at.checked_add(step)?;
+            }
+            found
+        }
+        "ConstantOfShape" => {
+            let length = call.ints(0)?;
+            let value = node.attribute("value")?.tensor()?.to_ints()?;
+            match length.as_slice() {
+                [] => vec![Dim::Known(*value.first()?)],
+                [n] if (0..=MAX_KNOWN as i64).contains(n) => vec![Dim::Known(*value.first()?); *n as usize],
+                _ => return None,
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// Elements of operands in another order or number.
+fn moved(call: &Call) -> Option<Vec<Dim>> {
+    let node = call.node;
+    let flat = |k: usize| call.rank(k).is_none_or(|r| r <= 1);
+    Some(match call.node.op().name.as_str() {
         "Identity" => call.elements(0)?,
         "Cast" => {
             let to = attribute_type(call, "to")?;
@@ -89,6 +124,24 @@ fn raw(call: &Call) -> Option<Vec<Dim>> {
             let parts = call.moved_ints("split", 1)??;
             from.get(..usize::try_from(*parts.first()?).ok()?)?.to_vec()
         }
+        "Expand" => {
+            let from = call.elements(0)?;
+            let target = call.ints(1)?;
+            match (from.as_slice(), target.as_slice()) {
+                (_, [1] | []) => from,
+                ([only], [n]) if (0..=MAX_KNOWN as i64).contains(n) => vec![only.clone(); *n as usize],
+                _ => return None,
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// Elements that are computed from those of the operands.
+fn computed(call: &Call) -> Option<Vec<Dim>> {
+    let node = call.node;
+    let flat = |k: usize| call.rank(k).is_none_or(|r| r <= 1);
+    Some(match call.node.op().name.as_str() {
         "Add" => pairwise(call, add)?,
         "Sub" => pairwise(call, sub)?,
         "Mul" => pairwise(call, mul)?,
@@ -114,37 +167,6 @@ fn raw(call: &Call) -> Option<Vec<Dim>> {
         })?,
         "Neg" => call.elements(0)?.iter().map(|d| sub(&Dim::Known(0), d)).collect(),
         "ReduceProd" if reduces_all(call) => vec![product(&call.elements(0).filter(|_| flat(0))?)],
-        "Range" => {
-            let (start, limit, step) = (call.int(0)?, call.int(1)?, call.int(2)?);
-            if step == 0 || limit.abs_diff(start) / step.unsigned_abs() > MAX_KNOWN as u64 {
-                return None;
-            }
-            let mut found = Vec::new();
-            let mut at = start;
-            while if step > 0 { at < limit } else { at > limit } {
-                found.push(Dim::Known(at));
-                at = at.checked_add(step)?;
-            }
-            found
-        }
-        "ConstantOfShape" => {
-            let length = call.ints(0)?;
-            let value = node.attribute("value")?.tensor()?.to_ints()?;
-            match length.as_slice() {
-                [] => vec![Dim::Known(*value.first()?)],
-                [n] if (0..=MAX_KNOWN as i64).contains(n) => vec![Dim::Known(*value.first()?); *n as usize],
-                _ => return None,
-            }
-        }
-        "Expand" => {
-            let from = call.elements(0)?;
-            let target = call.ints(1)?;
-            match (from.as_slice(), target.as_slice()) {
-                (_, [1] | []) => from,
-                ([only], [n]) if (0..=MAX_KNOWN as i64).contains(n) => vec![only.clone(); *n as usize],
-                _ => return None,
-            }
-        }
         "Where" => {
             let condition = call.constant(0)?.to_bools()?;
             let (a, b) = (call.elements(1)?, call.elements(2)?);

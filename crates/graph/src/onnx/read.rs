@@ -380,143 +380,164 @@ impl<'a> Reader<'a> {
         let mut kind = 0;
         let mut kept = Kept::default();
         let mut reference = None;
-        let (mut float, mut int, mut string, mut tensor) = (0.0, 0, Bytes::new(), None);
-        let (mut floats, mut ints, mut strings, mut tensors) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut graphs, mut graph_list, mut ty, mut types) = (None, Vec::new(), None, Vec::new());
+        let mut found = Found::default();
         let mut seen = 0;
         let mut fields = self.fields(span);
         while let Some(field) = fields.next()? {
-            let guess = match field.number {
-                1 => {
-                    name = self.interned(field)?;
-                    continue;
-                }
-                20 => {
-                    kind = self.int(field)?;
-                    continue;
-                }
-                21 => {
-                    reference = Some(self.interned(field)?);
-                    continue;
-                }
-                13 => {
-                    kept.keep(field);
-                    continue;
-                }
-                2 => {
-                    let Payload::Fixed32(bits) = field.payload else {
-                        return Ok(malformed("a number is not a float", field.start)?);
-                    };
-                    float = f32::from_bits(bits);
-                    1
-                }
-                3 => {
-                    int = self.int(field)?;
-                    2
-                }
-                4 => {
-                    string = self.shared(field)?;
-                    3
-                }
-                5 => {
-                    tensor = Some(Arc::new(self.tensor(self.span(field)?)?));
-                    4
-                }
-                6 => {
-                    graphs = Some(Arc::new(self.graph(self.span(field)?, depth + 1)?));
-                    5
-                }
-                7 => {
-                    match field.payload {
-                        Payload::Fixed32(bits) => floats.push(f32::from_bits(bits)),
-                        _ => {
-                            let bytes = self.slice(field)?;
-                            if bytes.len() % 4 != 0 {
-                                malformed("a list of floats ends inside one", field.start)?;
-                            }
-                            let each =
-                                bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-                            floats.extend(each);
-                        }
-                    }
-                    6
-                }
-                8 => {
-                    match field.payload {
-                        Payload::Bytes(start, end) => {
-                            Fields::varints(self.file, start, end, &mut |value| ints.push(value as i64))?;
-                        }
-                        _ => ints.push(self.int(field)?),
-                    }
-                    7
-                }
-                9 => {
-                    self.part()?;
-                    strings.push(self.shared(field)?);
-                    8
-                }
-                10 => {
-                    self.part()?;
-                    tensors.push(Arc::new(self.tensor(self.span(field)?)?));
-                    9
-                }
-                11 => {
-                    graph_list.push(Arc::new(self.graph(self.span(field)?, depth + 1)?));
-                    10
-                }
-                14 => {
-                    ty = Some(self.ty(self.span(field)?, 0)?);
-                    13
-                }
-                15 => {
-                    self.part()?;
-                    types.push(self.ty(self.span(field)?, 0)?);
-                    14
-                }
-                _ => {
-                    kept.keep(field);
-                    continue;
-                }
-            };
-            if seen == 0 {
-                seen = guess;
+            match field.number {
+                1 => name = self.interned(field)?,
+                20 => kind = self.int(field)?,
+                21 => reference = Some(self.interned(field)?),
+                _ => match self.attribute_value(field, depth, &mut found)? {
+                    Some(guess) if seen == 0 => seen = guess,
+                    Some(_) => {}
+                    None => kept.keep(field),
+                },
             }
         }
         // Files of early versions do not contain the kind. The field that is present determines it.
         if kind == 0 {
             kind = seen;
         }
-        let value = match (kind, reference) {
-            (_, Some(name)) => AttributeValue::Reference(name),
-            (1, _) => AttributeValue::Float(float),
-            (2, _) => AttributeValue::Int(int),
-            (3, _) => AttributeValue::String(string),
-            (4, _) if tensor.is_some() => {
-                tensor.map(AttributeValue::Tensor).unwrap_or(AttributeValue::Int(0))
-            }
-            (5, _) if graphs.is_some() => graphs.map(AttributeValue::Graph).unwrap_or(AttributeValue::Int(0)),
-            (6, _) => AttributeValue::Floats(floats),
-            (7, _) => AttributeValue::Ints(ints),
-            (8, _) => AttributeValue::Strings(strings),
-            (9, _) => AttributeValue::Tensors(tensors),
-            (10, _) => AttributeValue::Graphs(graph_list),
-            (13, _) => AttributeValue::Type(ty.unwrap_or(ValueType::Unknown)),
-            (14, _) => AttributeValue::Types(types),
-            _ => {
-                // Everything but the name, as it was.
-                let mut all = Kept::default();
-                let mut fields = self.fields(span);
-                while let Some(field) = fields.next()? {
-                    if field.number != 1 {
-                        all.keep(field);
-                    }
-                }
-                let value = AttributeValue::Opaque(all.bytes(self.file));
-                return Ok(Attribute { name, value, extra: Bytes::new() });
-            }
+        let value = match reference {
+            Some(name) => Some(AttributeValue::Reference(name)),
+            None => found.value(kind),
         };
-        Ok(Attribute { name, value, extra: kept.bytes(self.file) })
+        if let Some(value) = value {
+            return Ok(Attribute { name, value, extra: kept.bytes(self.file) });
+        }
+        // Everything but the name, as it was.
+        let mut all = Kept::default();
+        let mut fields = self.fields(span);
+        while let Some(field) = fields.next()? {
+            if field.number != 1 {
+                all.keep(field);
+            }
+        }
+        let value = AttributeValue::Opaque(all.bytes(self.file));
+        Ok(Attribute { name, value, extra: Bytes::new() })
+    }
+
+    /// Reads a field that holds a value of an attribute; the kind that the field is for, or none if
+    /// it holds no value.
+    fn attribute_value(&mut self, field: Field, depth: u32, found: &mut Found) -> Result_<Option<i64>> {
+        Ok(Some(match field.number {
+            2 => {
+                let Payload::Fixed32(bits) = field.payload else {
+                    return Ok(malformed("a number is not a float", field.start)?);
+                };
+                found.float = f32::from_bits(bits);
+                1
+            }
+            3 => {
+                found.int = self.int(field)?;
+                2
+            }
+            4 => {
+                found.string = self.shared(field)?;
+                3
+            }
+            5 => {
+                found.tensor = Some(Arc::new(self.tensor(self.span(field)?)?));
+                4
+            }
+            6 => {
+                found.graph = Some(Arc::new(self.graph(self.span(field)?, depth + 1)?));
+                5
+            }
+            7 => {
+                self.floats(field, &mut found.floats)?;
+                6
+            }
+            8 => {
+                match field.payload {
+                    Payload::Bytes(start, end) => {
+                        let push = &mut |value| found.ints.push(value as i64);
+                        Fields::varints(self.file, start, end, push)?;
+                    }
+                    _ => found.ints.push(self.int(field)?),
+                }
+                7
+            }
+            9 => {
+                self.part()?;
+                found.strings.push(self.shared(field)?);
+                8
+            }
+            10 => {
+                self.part()?;
+                found.tensors.push(Arc::new(self.tensor(self.span(field)?)?));
+                9
+            }
+            11 => {
+                found.graphs.push(Arc::new(self.graph(self.span(field)?, depth + 1)?));
+                10
+            }
+            14 => {
+                found.ty = Some(self.ty(self.span(field)?, 0)?);
+                13
+            }
+            15 => {
+                self.part()?;
+                found.types.push(self.ty(self.span(field)?, 0)?);
+                14
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// One float, or a packed list of them.
+    fn floats(&self, field: Field, floats: &mut Vec<f32>) -> Result_<()> {
+        match field.payload {
+            Payload::Fixed32(bits) => floats.push(f32::from_bits(bits)),
+            _ => {
+                let bytes = self.slice(field)?;
+                if bytes.len() % 4 != 0 {
+                    malformed("a list of floats ends inside one", field.start)?;
+                }
+                let each = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+                floats.extend(each);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The values that the fields of an attribute hold; the attribute's kind says which of them counts.
+#[derive(Default)]
+struct Found {
+    float: f32,
+    int: i64,
+    string: Bytes,
+    tensor: Option<Arc<Tensor>>,
+    graph: Option<Arc<Graph>>,
+    floats: Vec<f32>,
+    ints: Vec<i64>,
+    strings: Vec<Bytes>,
+    tensors: Vec<Arc<Tensor>>,
+    graphs: Vec<Arc<Graph>>,
+    ty: Option<ValueType>,
+    types: Vec<ValueType>,
+}
+
+impl Found {
+    /// The value of this kind; none if the kind is not known or its value is missing.
+    fn value(self, kind: i64) -> Option<AttributeValue> {
+        Some(match kind {
+            1 => AttributeValue::Float(self.float),
+            2 => AttributeValue::Int(self.int),
+            3 => AttributeValue::String(self.string),
+            4 => AttributeValue::Tensor(self.tensor?),
+            5 => AttributeValue::Graph(self.graph?),
+            6 => AttributeValue::Floats(self.floats),
+            7 => AttributeValue::Ints(self.ints),
+            8 => AttributeValue::Strings(self.strings),
+            9 => AttributeValue::Tensors(self.tensors),
+            10 => AttributeValue::Graphs(self.graphs),
+            13 => AttributeValue::Type(self.ty.unwrap_or(ValueType::Unknown)),
+            14 => AttributeValue::Types(self.types),
+            _ => return None,
+        })
     }
 }
 

@@ -108,173 +108,269 @@ fn mask_at(mask: &Input, at: &[Val]) -> Val {
     mask.at(&place)
 }
 
-pub(super) fn attention(op: &mut Op) -> Done {
-    let (q, k, v) = (op.input(0)?, op.input(1)?, op.input(2)?);
-    let (mask, past_key, past_value) = (op.optional(3)?, op.optional(4)?, op.optional(5)?);
-    let lengths = op.optional(6)?;
-    let flat = q.rank() == 3;
-    let count = |name: &str| op.attribute(name).and_then(|a| a.int());
-    let (q_heads, kv_heads) = (count("q_num_heads"), count("kv_num_heads"));
-    let causal = op.int("is_causal", 0) != 0;
-    let (left, right) = (op.int("left_window_size", -1), op.int("right_window_size", -1));
-    let softcap = op.float("softcap", 0.0);
-    let mode = op.int("qk_matmul_output_mode", 0);
-    let elem = q.elem;
-    let precision = match op.int("softmax_precision", 0) {
-        0 => elem,
-        code => ElementType::from_code(code as i32),
-    };
-    let (Some(scalar), Some(wide)) = (carrier(elem), carrier(precision)) else {
-        return Err(Refusal::types(format!("{elem} and {precision}")));
-    };
-    let cx = &mut op.cx;
-    let q = heads(cx, q, q_heads)?;
-    let k = heads(cx, k, kv_heads)?;
-    let v = heads(cx, v, kv_heads)?;
-    if [&past_key, &past_value].into_iter().flatten().any(|past| past.rank() != 4) {
-        return Err(Refusal::inputs("past keys and values must have 4 dimensions"));
-    }
-    let grown = |cx: &mut Cx, past: Option<Input>, new: Input, name: &str| -> Input {
-        let Some(past) = past else { return new };
-        let mut shape = new.shape.clone();
-        shape[2] = past.shape[2].clone() + new.shape[2].clone();
-        let elem = new.elem;
-        let val = super::movement::joined(cx, &[past, new], 2, &mut Vec::new());
-        Input { val: cx.hold(name, val.stored()), elem, shape }
-    };
-    let offset = past_key.as_ref().map_or_else(|| int(0), |p| size(&p.shape[2]));
-    let k = grown(cx, past_key, k, "present_key");
-    let v = grown(cx, past_value, v, "present_value");
-    let [batch, nq, queries, width] =
-        q.shape.clone().try_into().unwrap_or_else(|_| unreachable!("4 dimensions"));
-    let keys = k.shape[2].clone();
-    let (Some(n), Some(m)) = (nq.as_constant(), k.shape[1].as_constant()) else {
-        return Err(Refusal::not_constant("the number of heads must be known"));
-    };
-    if n != m && (m == 0 || n % m != 0) {
-        return Err(Refusal::inputs(format!("{n} heads of queries do not share {m} heads of keys")));
-    }
-    let share = move |h: &Val| if n == m { h.clone() } else { h.int() / int(n / m) };
-    let scale = match op.call.attributes.iter().find(|a| &*a.name == "scale").and_then(|a| a.value.float()) {
-        Some(scale) => number(scalar, f64::from(scale).sqrt()),
-        None => match width.as_constant() {
-            Some(d) => number(scalar, (1.0 / (d as f64).sqrt()).sqrt()),
-            None => (number(scalar, 1.0) / size(&width).to(scalar).sqrt()).sqrt(),
-        },
-    };
-    let scale = fit(cx, elem, scale);
-    let bias = Bias {
-        mask,
-        causal,
-        left,
-        right,
-        offset,
-        lengths,
-        keys: keys.clone(),
-        elem,
-        queries: queries.clone(),
-    };
-    let square = vec![batch.clone(), nq.clone(), queries.clone(), keys.clone()];
-    let scores = cx.tensor(&square, &mut |cx, at| {
-        let kv = share(&at[1]);
-        let sum = cx.fold(&width, number(scalar, 0.0), |cx, d, acc| {
-            let x = fit(cx, elem, q.at(&[at[0].clone(), at[1].clone(), at[2].clone(), d.clone()]) * &scale);
-            let y = fit(cx, elem, k.at(&[at[0].clone(), kv, at[3].clone(), d]) * &scale);
-            acc + x * y
-        });
-        let sum = fit(cx, elem, sum);
-        if softcap > 0.0 {
-            let cap = number(scalar, softcap);
-            let inner = fit(cx, elem, sum / &cap);
-            let inner = super::elementwise::tanh_of(cx, &inner);
-            let inner = fit(cx, elem, inner);
-            return fit(cx, elem, inner * cap);
+/// An attention: what it works on, with the heads as a dimension of their own, and how.
+struct Attention {
+    q: Input,
+    k: Input,
+    v: Input,
+    bias: Bias,
+    /// Samples, heads of queries, queries.
+    rows: [Size; 3],
+    keys: Size,
+    /// The extent of a query and a key.
+    width: Size,
+    /// How many heads of queries there are, and how many of keys they share.
+    heads: (i64, i64),
+    /// Whether the operator's queries have no dimension for the heads.
+    flat: bool,
+    softcap: f64,
+    elem: ElementType,
+    scalar: Scalar,
+    /// The type in which probabilities are computed.
+    precision: ElementType,
+    wide: Scalar,
+}
+
+/// Keys or values behind those of earlier positions, if there are some.
+fn grown(cx: &mut Cx, past: Option<Input>, new: Input, name: &str) -> Input {
+    let Some(past) = past else { return new };
+    let mut shape = new.shape.clone();
+    shape[2] = past.shape[2].clone() + new.shape[2].clone();
+    let elem = new.elem;
+    let val = super::movement::joined(cx, &[past, new], 2, &mut Vec::new());
+    Input { val: cx.hold(name, val.stored()), elem, shape }
+}
+
+impl Attention {
+    fn read(op: &mut Op) -> Result<Attention, Refusal> {
+        let (q, k, v) = (op.input(0)?, op.input(1)?, op.input(2)?);
+        let (mask, past_key, past_value) = (op.optional(3)?, op.optional(4)?, op.optional(5)?);
+        let lengths = op.optional(6)?;
+        let flat = q.rank() == 3;
+        let count = |name: &str| op.attribute(name).and_then(|a| a.int());
+        let (q_heads, kv_heads) = (count("q_num_heads"), count("kv_num_heads"));
+        let causal = op.int("is_causal", 0) != 0;
+        let (left, right) = (op.int("left_window_size", -1), op.int("right_window_size", -1));
+        let softcap = op.float("softcap", 0.0);
+        let elem = q.elem;
+        let precision = match op.int("softmax_precision", 0) {
+            0 => elem,
+            code => ElementType::from_code(code as i32),
+        };
+        let (Some(scalar), Some(wide)) = (carrier(elem), carrier(precision)) else {
+            return Err(Refusal::types(format!("{elem} and {precision}")));
+        };
+        let cx = &mut op.cx;
+        let q = heads(cx, q, q_heads)?;
+        let k = heads(cx, k, kv_heads)?;
+        let v = heads(cx, v, kv_heads)?;
+        if [&past_key, &past_value].into_iter().flatten().any(|past| past.rank() != 4) {
+            return Err(Refusal::inputs("past keys and values must have 4 dimensions"));
         }
-        sum
-    });
-    let scores = cx.hold("scores", scores.stored());
-    let biased = |cx: &mut Cx, at: &[Val]| -> Val {
-        if bias.is_empty() {
+        let offset = past_key.as_ref().map_or_else(|| int(0), |p| size(&p.shape[2]));
+        let k = grown(cx, past_key, k, "present_key");
+        let v = grown(cx, past_value, v, "present_value");
+        let [batch, nq, queries, width] =
+            q.shape.clone().try_into().unwrap_or_else(|_| unreachable!("4 dimensions"));
+        let keys = k.shape[2].clone();
+        let (Some(n), Some(m)) = (nq.as_constant(), k.shape[1].as_constant()) else {
+            return Err(Refusal::not_constant("the number of heads must be known"));
+        };
+        if n != m && (m == 0 || n % m != 0) {
+            return Err(Refusal::inputs(format!("{n} heads of queries do not share {m} heads of keys")));
+        }
+        let bias = Bias {
+            mask,
+            causal,
+            left,
+            right,
+            offset,
+            lengths,
+            keys: keys.clone(),
+            elem,
+            queries: queries.clone(),
+        };
+        let (rows, heads) = ([batch, nq, queries], (n, m));
+        Ok(Attention {
+            q,
+            k,
+            v,
+            bias,
+            rows,
+            keys,
+            width,
+            heads,
+            flat,
+            softcap,
+            elem,
+            scalar,
+            precision,
+            wide,
+        })
+    }
+
+    /// The head of keys that a head of queries goes with.
+    fn shared(&self, head: &Val) -> Val {
+        let (n, m) = self.heads;
+        if n == m { head.clone() } else { head.int() / int(n / m) }
+    }
+
+    /// What queries and keys are multiplied with each: the square root of the scale.
+    fn scale(&self, op: &mut Op) -> Val {
+        let scalar = self.scalar;
+        let given = op.call.attributes.iter().find(|a| &*a.name == "scale").and_then(|a| a.value.float());
+        let scale = match given {
+            Some(scale) => number(scalar, f64::from(scale).sqrt()),
+            None => match self.width.as_constant() {
+                Some(d) => number(scalar, (1.0 / (d as f64).sqrt()).sqrt()),
+                None => (number(scalar, 1.0) / size(&self.width).to(scalar).sqrt()).sqrt(),
+            },
+        };
+        fit(&mut op.cx, self.elem, scale)
+    }
+
+    /// The extents of the scores: one for each sample, head, query and key.
+    fn square(&self) -> Extents {
+        self.rows.iter().chain([&self.keys]).cloned().collect()
+    }
+
+    /// Products of queries and keys, within the soft cap.
+    fn scores(&self, cx: &mut Cx, scale: &Val) -> Val {
+        let (elem, scalar) = (self.elem, self.scalar);
+        cx.tensor(&self.square(), &mut |cx, at| {
+            let kv = self.shared(&at[1]);
+            let sum = cx.fold(&self.width, number(scalar, 0.0), |cx, d, acc| {
+                let query = self.q.at(&[at[0].clone(), at[1].clone(), at[2].clone(), d.clone()]);
+                let x = fit(cx, elem, query * scale);
+                let y = fit(cx, elem, self.k.at(&[at[0].clone(), kv, at[3].clone(), d]) * scale);
+                acc + x * y
+            });
+            let sum = fit(cx, elem, sum);
+            if self.softcap > 0.0 {
+                let cap = number(scalar, self.softcap);
+                let inner = fit(cx, elem, sum / &cap);
+                let inner = super::elementwise::tanh_of(cx, &inner);
+                let inner = fit(cx, elem, inner);
+                return fit(cx, elem, inner * cap);
+            }
+            sum
+        })
+    }
+
+    /// A score with what is added to it.
+    fn biased(&self, cx: &mut Cx, scores: &Val, at: &[Val]) -> Val {
+        if self.bias.is_empty() {
             return scores.at(at);
         }
-        let add = bias.at(cx, at);
-        fit(cx, elem, scores.at(at) + add)
-    };
-    let rows = vec![batch.clone(), nq.clone(), queries.clone()];
-    let probabilities = cx.tensor(&rows, &mut |cx, row| {
-        let logits = cx.generate(&keys, |cx, j| {
-            let value = biased(cx, &[row, &[j]].concat());
-            cast(cx, elem, precision, true, value)
+        let add = self.bias.at(cx, at);
+        fit(cx, self.elem, scores.at(at) + add)
+    }
+
+    /// For each query, how much of each key's value it gets.
+    fn probabilities(&self, cx: &mut Cx, scores: &Val) -> Val {
+        cx.tensor(&self.rows, &mut |cx, row| {
+            let logits = cx.generate(&self.keys, |cx, j| {
+                let value = self.biased(cx, scores, &[row, &[j]].concat());
+                cast(cx, self.elem, self.precision, true, value)
+            });
+            let never = number(self.scalar, f64::NEG_INFINITY);
+            let closed = match self.bias.is_empty() {
+                true => truth(false),
+                false => cx
+                    .fold(&self.keys, never.clone(), |cx, j, acc| {
+                        self.bias.at(cx, &[row, &[j]].concat()).max(&acc)
+                    })
+                    .eq(&never),
+            };
+            cx.bind("logits", logits.stored(), |cx, logits| self.softmax(cx, &logits, closed))
+        })
+    }
+
+    /// The softmax of a row; zeros if it is `closed`: no key may be seen.
+    fn softmax(&self, cx: &mut Cx, logits: &Val, closed: Val) -> Val {
+        let (keys, wide, precision) = (&self.keys, self.wide, self.precision);
+        let none = number(wide, f64::NEG_INFINITY);
+        let largest = cx.fold(keys, none.clone(), |_, j, acc| logits.at(&[j]).max(&acc));
+        cx.bind("largest", largest, |cx, largest| {
+            cx.bind("base", number(wide, 0.0).when(&largest.eq(&none), &largest), |cx, base| {
+                let exps = cx.generate(keys, |cx, j| {
+                    let shifted = fit(cx, precision, logits.at(&[j]) - &base);
+                    let e = exp_of(cx, &shifted);
+                    fit(cx, precision, e)
+                });
+                cx.bind("exps", exps.stored(), |cx, exps| self.normalised(cx, &exps, closed))
+            })
+        })
+    }
+
+    /// The numbers of a row divided by their sum.
+    fn normalised(&self, cx: &mut Cx, exps: &Val, closed: Val) -> Val {
+        let (keys, wide, precision) = (&self.keys, self.wide, self.precision);
+        let each = precision == ElementType::Bf16;
+        let total = cx.fold(keys, number(wide, 0.0), |cx, j, acc| {
+            let sum = acc + exps.at(&[j]);
+            if each { fit(cx, precision, sum) } else { sum }
         });
-        let never = number(scalar, f64::NEG_INFINITY);
-        let closed = match bias.is_empty() {
-            true => truth(false),
-            false => cx
-                .fold(&keys, never.clone(), |cx, j, acc| bias.at(cx, &[row, &[j]].concat()).max(&acc))
-                .eq(&never),
-        };
-        cx.bind("logits", logits.stored(), |cx, logits| {
-            let none = number(wide, f64::NEG_INFINITY);
-            let largest = cx.fold(&keys, none.clone(), |_, j, acc| logits.at(&[j]).max(&acc));
-            cx.bind("largest", largest, |cx, largest| {
-                cx.bind("base", number(wide, 0.0).when(&largest.eq(&none), &largest), |cx, base| {
-                    let exps = cx.generate(&keys, |cx, j| {
-                        let shifted = fit(cx, precision, logits.at(&[j]) - &base);
-                        let e = exp_of(cx, &shifted);
-                        fit(cx, precision, e)
-                    });
-                    cx.bind("exps", exps.stored(), |cx, exps| {
-                        let each = precision == ElementType::Bf16;
-                        let total = cx.fold(&keys, number(wide, 0.0), |cx, j, acc| {
-                            let sum = acc + exps.at(&[j]);
-                            if each { fit(cx, precision, sum) } else { sum }
-                        });
-                        let total = fit(cx, precision, total);
-                        cx.bind("total", total, |cx, total| {
-                            let safe = number(wide, 1.0).when(&total.eq(&number(wide, 0.0)), &total);
-                            cx.bind("safe", safe, |cx, safe| {
-                                cx.bind("closed", closed, |cx, closed| {
-                                    cx.generate(&keys, |cx, j| {
-                                        let p = fit(cx, precision, exps.at(&[j]) / &safe);
-                                        let p = number(wide, 0.0).when(&closed, &p);
-                                        cast(cx, precision, elem, true, p)
-                                    })
-                                })
-                            })
-                        })
+        let total = fit(cx, precision, total);
+        cx.bind("total", total, |cx, total| {
+            let safe = number(wide, 1.0).when(&total.eq(&number(wide, 0.0)), &total);
+            cx.bind("safe", safe, |cx, safe| {
+                cx.bind("closed", closed, |cx, closed| {
+                    cx.generate(keys, |cx, j| {
+                        let p = fit(cx, precision, exps.at(&[j]) / &safe);
+                        let p = number(wide, 0.0).when(&closed, &p);
+                        cast(cx, precision, self.elem, true, p)
                     })
                 })
             })
         })
-    });
-    let probabilities = cx.hold("probabilities", probabilities.stored());
-    let wide_v = v.shape[3].clone();
-    let element = |cx: &mut Cx, b: &Val, h: &Val, i: &Val, d: &Val| {
-        let kv = share(h);
-        let sum = cx.fold(&keys, number(scalar, 0.0), |_, j, acc| {
-            let p = probabilities.at(&[b.clone(), h.clone(), i.clone(), j.clone()]);
-            acc + p * v.at(&[b.clone(), kv, j, d.clone()])
-        });
-        fit(cx, elem, sum)
-    };
-    let (y, y_shape) = if flat {
-        let shape = vec![batch.clone(), queries.clone(), nq.clone() * wide_v.clone()];
-        let y = cx.tensor(&shape, &mut |cx, at| {
-            let (h, d) = (at[2].int() / size(&wide_v), at[2].int() % size(&wide_v));
-            element(cx, &at[0], &h, &at[1], &d)
-        });
-        (y, shape)
-    } else {
-        let shape = vec![batch.clone(), nq.clone(), queries.clone(), wide_v.clone()];
+    }
+
+    /// The values that each query gets, with the extents of the operator's first result.
+    fn result(&self, cx: &mut Cx, probabilities: &Val) -> (Val, Extents) {
+        let (scalar, [batch, nq, queries]) = (self.scalar, &self.rows);
+        let wide_v = self.v.shape[3].clone();
+        let element = |cx: &mut Cx, b: &Val, h: &Val, i: &Val, d: &Val| {
+            let kv = self.shared(h);
+            let sum = cx.fold(&self.keys, number(scalar, 0.0), |_, j, acc| {
+                let p = probabilities.at(&[b.clone(), h.clone(), i.clone(), j.clone()]);
+                acc + p * self.v.at(&[b.clone(), kv, j, d.clone()])
+            });
+            fit(cx, self.elem, sum)
+        };
+        if self.flat {
+            let shape = vec![batch.clone(), queries.clone(), nq.clone() * wide_v.clone()];
+            let y = cx.tensor(&shape, &mut |cx, at| {
+                let (h, d) = (at[2].int() / size(&wide_v), at[2].int() % size(&wide_v));
+                element(cx, &at[0], &h, &at[1], &d)
+            });
+            return (y, shape);
+        }
+        let shape = vec![batch.clone(), nq.clone(), queries.clone(), wide_v];
         (cx.tensor(&shape, &mut |cx, at| element(cx, &at[0], &at[1], &at[2], &at[3])), shape)
-    };
+    }
+}
+
+pub(super) fn attention(op: &mut Op) -> Done {
+    let mode = op.int("qk_matmul_output_mode", 0);
+    let attention = Attention::read(op)?;
+    let elem = attention.elem;
+    let scale = attention.scale(op);
+    let cx = &mut op.cx;
+    let scores = attention.scores(cx, &scale);
+    let scores = cx.hold("scores", scores.stored());
+    let probabilities = attention.probabilities(cx, &scores);
+    let probabilities = cx.hold("probabilities", probabilities.stored());
+    let (y, y_shape) = attention.result(cx, &probabilities);
     let outputs = op.call.outputs;
     let mut all = vec![(y, elem, y_shape)];
     if outputs > 1 {
+        let (k, v) = (&attention.k, &attention.v);
         all.push((k.val.clone(), k.elem, k.shape.clone()));
         all.push((v.val.clone(), v.elem, v.shape.clone()));
+        let square = attention.square();
         let shown = match mode {
-            2 => op.cx.tensor(&square, &mut |cx, at| biased(cx, at)),
+            2 => op.cx.tensor(&square, &mut |cx, at| attention.biased(cx, &scores, at)),
             3 => probabilities.clone(),
             _ => scores.clone(),
         };

@@ -156,6 +156,142 @@ pub(super) fn top_k(op: &mut Op) -> Done {
     Ok(())
 }
 
+/// A tensor as a matrix whose rows are compared: its elements, or the slices along an axis.
+struct Slices {
+    axis: Option<usize>,
+    dims: Vec<i64>,
+    rows: i64,
+    columns: i64,
+}
+
+impl Slices {
+    fn of(dims: Vec<i64>, axis: Option<usize>) -> Slices {
+        let (rows, columns) = match axis {
+            None => (dims.iter().product::<i64>(), 1),
+            Some(axis) => (dims[axis], dims.iter().product::<i64>() / dims[axis].max(1)),
+        };
+        Slices { axis, dims, rows, columns }
+    }
+
+    /// Where an element of the matrix is in the tensor's data.
+    fn offset(&self, r: i64, c: i64) -> usize {
+        let Some(axis) = self.axis else { return r as usize };
+        let inner: i64 = self.dims[axis + 1..].iter().product();
+        ((c / inner * self.dims[axis] + r) * inner + c % inner) as usize
+    }
+
+    /// How many rows differ from all before them.
+    fn distinct(&self, numbers: &[f64]) -> usize {
+        let mut distinct: Vec<Vec<u64>> = Vec::new();
+        for r in 0..self.rows {
+            let row: Vec<u64> = (0..self.columns).map(|c| numbers[self.offset(r, c)].to_bits()).collect();
+            if !distinct.contains(&row) {
+                distinct.push(row);
+            }
+        }
+        distinct.len()
+    }
+
+    fn matrix(&self, cx: &mut Cx, x: &Input) -> Val {
+        let (n, m) = (Size::constant(self.rows), Size::constant(self.columns));
+        let Some(axis) = self.axis else {
+            let flat = reshape(cx, &x.val, &x.shape, std::slice::from_ref(&n));
+            return cx.tensor(&[n, m], &mut |_, at| flat.at(&at[..1]));
+        };
+        let mut others = x.shape.clone();
+        others.remove(axis);
+        cx.tensor(&[n, m], &mut |_, at| {
+            let mut rest = at[1].int();
+            let mut place = Vec::new();
+            for n in others.iter().rev() {
+                place.push(&rest % size(n));
+                rest = rest / size(n);
+            }
+            place.reverse();
+            place.insert(axis, at[0].clone());
+            x.at(&place)
+        })
+    }
+}
+
+/// The search for distinct rows of a matrix.
+struct Distinct<'a> {
+    matrix: &'a Val,
+    rows: &'a Size,
+    columns: &'a Size,
+    /// How many distinct rows there are.
+    count: &'a Size,
+    /// Whether the distinct rows are to be in order; else they are as they come.
+    sorted: bool,
+}
+
+impl Distinct<'_> {
+    /// For each row, the first one that is equal to it.
+    fn firsts(&self, cx: &mut Cx) -> Val {
+        let (a, n) = (self.matrix, self.rows);
+        let same = |cx: &mut Cx, i: &Val, j: &Val| {
+            cx.fold(self.columns, truth(true), |_, c, acc| {
+                acc.and(&a.at(&[i.clone(), c.clone()]).eq(&a.at(&[j.clone(), c])))
+            })
+        };
+        cx.generate(n, |cx, i| {
+            cx.fold(n, int(-1), |cx, j, acc| {
+                let equal = same(cx, &i, &j);
+                j.int().when(&acc.lt(&int(0)).and(&equal), &acc)
+            })
+        })
+    }
+
+    /// Whether row `i` comes before row `j`.
+    fn before(&self, cx: &mut Cx, i: &Val, j: &Val) -> Val {
+        if !self.sorted {
+            return i.int().lt(&j.int());
+        }
+        let a = self.matrix;
+        let order = cx.fold(self.columns, int(0), |_, c, acc| {
+            let (x, y) = (a.at(&[i.clone(), c.clone()]), a.at(&[j.clone(), c]));
+            let here = int(-1).when(&x.lt(&y), &int(1).when(&x.gt(&y), &int(0)));
+            acc.when(&acc.ne(&int(0)), &here)
+        });
+        order.lt(&int(0))
+    }
+
+    /// For each row, how many distinct ones come before it.
+    fn ranks(&self, cx: &mut Cx, firsts: &Val) -> Val {
+        let n = self.rows;
+        cx.generate(n, |cx, i| {
+            let first = firsts.at(std::slice::from_ref(&i)).below(n);
+            cx.fold(n, int(0), |cx, j, acc| {
+                let less = self.before(cx, &j, &first);
+                (&acc + int(1)).when(&is_first(firsts, &j).and(&less), &acc)
+            })
+        })
+    }
+
+    /// The place of each distinct row, in their order.
+    fn order(&self, cx: &mut Cx, firsts: &Val, ranks: &Val) -> Val {
+        cx.generate(self.count, |cx, r| {
+            let r = r.int();
+            cx.fold(self.rows, int(0), |_, i, acc| {
+                let found = is_first(firsts, &i).and(&ranks.at(std::slice::from_ref(&i)).eq(&r));
+                i.int().when(&found, &acc)
+            })
+        })
+    }
+
+    /// How often each distinct row is there.
+    fn counts(&self, cx: &mut Cx, ranks: &Val) -> Val {
+        cx.generate(self.count, |cx, r| {
+            let r = r.int();
+            cx.fold(self.rows, int(0), |_, i, acc| (&acc + int(1)).when(&ranks.at(&[i]).eq(&r), &acc))
+        })
+    }
+}
+
+fn is_first(firsts: &Val, i: &Val) -> Val {
+    firsts.at(std::slice::from_ref(i)).eq(&i.int())
+}
+
 /// Distinct elements (or slices). How many there are is read from the value; the program finds
 /// them.
 pub(super) fn unique(op: &mut Op) -> Done {
@@ -166,102 +302,28 @@ pub(super) fn unique(op: &mut Op) -> Done {
     };
     let numbers =
         super::carrier::numbers(tensor).ok_or_else(|| Refusal::types("elements that are no numbers"))?;
-    // as a matrix: rows are what is compared
     let axis = match op.attribute("axis").and_then(|a| a.int()) {
         Some(axis) => Some(op.axis(axis, x.rank())?),
         None => None,
     };
-    let dims: Vec<i64> = super::convolution::numbers(&x.shape)?;
-    let (rows, columns) = match axis {
-        None => (dims.iter().product::<i64>(), 1),
-        Some(axis) => (dims[axis], dims.iter().product::<i64>() / dims[axis].max(1)),
-    };
-    let offset = |r: i64, c: i64| -> usize {
-        let Some(axis) = axis else { return r as usize };
-        let inner: i64 = dims[axis + 1..].iter().product();
-        ((c / inner * dims[axis] + r) * inner + c % inner) as usize
-    };
-    let mut distinct: Vec<Vec<u64>> = Vec::new();
-    for r in 0..rows {
-        let row: Vec<u64> = (0..columns).map(|c| numbers[offset(r, c)].to_bits()).collect();
-        if !distinct.contains(&row) {
-            distinct.push(row);
-        }
-    }
-    let count = Size::constant(distinct.len() as i64);
-    let (n, m) = (Size::constant(rows), Size::constant(columns));
-    let matrix = match axis {
-        None => {
-            let flat = reshape(&mut op.cx, &x.val, &x.shape, std::slice::from_ref(&n));
-            op.cx.tensor(&[n.clone(), m.clone()], &mut |_, at| flat.at(&at[..1]))
-        }
-        Some(axis) => {
-            let mut others = x.shape.clone();
-            others.remove(axis);
-            op.cx.tensor(&[n.clone(), m.clone()], &mut |_, at| {
-                let mut rest = at[1].int();
-                let mut place = Vec::new();
-                for n in others.iter().rev() {
-                    place.push(&rest % size(n));
-                    rest = rest / size(n);
-                }
-                place.reverse();
-                place.insert(axis, at[0].clone());
-                x.at(&place)
-            })
-        }
-    };
-    let elem = x.elem;
-    let index_type = ElementType::I64;
+    let slices = Slices::of(super::convolution::numbers(&x.shape)?, axis);
+    let count = Size::constant(slices.distinct(&numbers) as i64);
+    let (n, m) = (Size::constant(slices.rows), Size::constant(slices.columns));
     let mut shape = x.shape.clone();
     match axis {
         Some(axis) => shape[axis] = count.clone(),
         None => shape = vec![count.clone()],
     }
     let cx = &mut op.cx;
+    let matrix = slices.matrix(cx, &x);
     let all = cx.bind("matrix", matrix.stored(), |cx, a| {
-        let same = |cx: &mut Cx, i: &Val, j: &Val| {
-            cx.fold(&m, truth(true), |_, c, acc| {
-                acc.and(&a.at(&[i.clone(), c.clone()]).eq(&a.at(&[j.clone(), c])))
-            })
-        };
-        // the first row that is equal to each
-        let firsts = cx.generate(&n, |cx, i| {
-            cx.fold(&n, int(-1), |cx, j, acc| {
-                let equal = same(cx, &i, &j);
-                j.int().when(&acc.lt(&int(0)).and(&equal), &acc)
-            })
-        });
+        let distinct = Distinct { matrix: &a, rows: &n, columns: &m, count: &count, sorted };
+        let firsts = distinct.firsts(cx);
         cx.bind("firsts", firsts.stored(), |cx, firsts| {
-            let is_first = |i: &Val| firsts.at(std::slice::from_ref(i)).eq(&i.int());
-            // row i comes before row j
-            let before = |cx: &mut Cx, i: &Val, j: &Val| match sorted {
-                false => i.int().lt(&j.int()),
-                true => {
-                    let order = cx.fold(&m, int(0), |_, c, acc| {
-                        let (x, y) = (a.at(&[i.clone(), c.clone()]), a.at(&[j.clone(), c]));
-                        let here = int(-1).when(&x.lt(&y), &int(1).when(&x.gt(&y), &int(0)));
-                        acc.when(&acc.ne(&int(0)), &here)
-                    });
-                    order.lt(&int(0))
-                }
-            };
-            let ranks = cx.generate(&n, |cx, i| {
-                let first = firsts.at(std::slice::from_ref(&i)).below(&n);
-                cx.fold(&n, int(0), |cx, j, acc| {
-                    let less = before(cx, &j, &first);
-                    (&acc + int(1)).when(&is_first(&j).and(&less), &acc)
-                })
-            });
+            let ranks = distinct.ranks(cx, &firsts);
             cx.bind("ranks", ranks.stored(), |cx, ranks| {
-                let firsts_in_order = cx.generate(&count, |cx, r| {
-                    let r = r.int();
-                    cx.fold(&n, int(0), |_, i, acc| {
-                        let found = is_first(&i).and(&ranks.at(std::slice::from_ref(&i)).eq(&r));
-                        i.int().when(&found, &acc)
-                    })
-                });
-                cx.bind("order", firsts_in_order.stored(), |cx, order| {
+                let order = distinct.order(cx, &firsts, &ranks);
+                cx.bind("order", order.stored(), |cx, order| {
                     let values = cx.tensor(&shape, &mut |_, at| match axis {
                         None => a.at(&[order.at(at), int(0)]),
                         Some(axis) => {
@@ -270,24 +332,15 @@ pub(super) fn unique(op: &mut Op) -> Done {
                             x.at(&from)
                         }
                     });
-                    let counts = cx.generate(&count, |cx, r| {
-                        let r = r.int();
-                        cx.fold(&n, int(0), |_, i, acc| (&acc + int(1)).when(&ranks.at(&[i]).eq(&r), &acc))
-                    });
+                    let counts = distinct.counts(cx, &ranks);
                     values.pair(&order.pair(&ranks.pair(&counts)))
                 })
             })
         })
     });
-    op.results_of(
-        all,
-        vec![
-            (elem, shape),
-            (index_type, vec![count.clone()]),
-            (index_type, vec![n]),
-            (index_type, vec![count]),
-        ],
-    );
+    let places = |n: Size| (ElementType::I64, vec![n]);
+    let types = vec![(x.elem, shape), places(count.clone()), places(n), places(count)];
+    op.results_of(all, types);
     Ok(())
 }
 

@@ -170,84 +170,21 @@ fn measure(
     let rewritten = front.emit(Stage::C, &request)?.text;
     let translation = began.elapsed();
 
-    let base = ["-O3", "-march=native", "-DLARGE", repetitions];
-    let build = |compiler: &Compiler, text: &str, more: &[&str], libraries: &[&str]| {
-        let flags: Vec<&str> = base.iter().chain(more).copied().collect();
-        Program::build(compiler, text, folder, &flags, libraries)
-    };
-    let mut variants = vec![Variant::new(OURS, build(compiler, &rewritten, &["-fopenmp"], &[])?)];
-    variants.push(Variant::new("gcc", build(compiler, &source.text, &[], &[])?));
-    if let Some(clang) = CLANGS.iter().find_map(|name| on_path(Path::new(name))) {
-        let clang = Compiler { command: clang, limit: compiler.limit };
-        let polly: &[&str] = if threads > 1 {
-            &[
-                "-mllvm",
-                "-polly",
-                "-mllvm",
-                "-polly-parallel",
-                "-mllvm",
-                "-polly-omp-backend=LLVM",
-                "-fopenmp",
-            ]
-        } else {
-            &["-mllvm", "-polly"]
-        };
-        let fast: Vec<&str> = polly.iter().chain(&["-ffast-math"]).copied().collect();
-        let mut ways = vec![("clang", &[][..]), ("polly", polly)];
-        // Sums in another order are for those who allow them to us as well.
-        if reassociate {
-            ways.push((FAST, &fast));
-        }
-        for (label, flags) in ways {
-            if let Ok(program) = build(&clang, &source.text, flags, &[]) {
-                variants.push(Variant::new(label, program));
-            }
-        }
-    }
+    let build = Build { compiler, folder, repetitions };
+    let mut variants = vec![Variant::new(OURS, build.with(compiler, &rewritten, &["-fopenmp"], &[])?)];
+    variants.push(Variant::new("gcc", build.with(compiler, &source.text, &[], &[])?));
+    variants.extend(by_clang(&build, &source.text, threads, reassociate));
     if let Some(text) = with_blas(&front, file, &kernel)? {
-        for (label, library) in [("openblas", "-lopenblas"), ("blis", "-lblis")] {
-            if let Ok(program) = build(compiler, &text, &[], &[library]) {
-                variants.push(Variant::new(label, program));
-            }
-        }
-        if let Some(mkl) = mkl() {
-            let place = format!("-Wl,-rpath,{}", mkl.parent().unwrap_or(&mkl).display());
-            let libraries = [&*mkl.to_string_lossy(), &*place, "-lgomp", "-lpthread", "-ldl"];
-            if let Ok(program) = build(compiler, &text, &[], &libraries) {
-                variants.push(Variant::new("mkl", program));
-            }
-        }
+        variants.extend(by_libraries(&build, &text));
     }
-
     for (name, outputs) in &arguments.outputs {
         if let Some(text) = output_of(&front, outputs, &kernel)? {
-            variants.push(Variant::new(name, build(compiler, &text, &["-fopenmp"], &[])?));
+            variants.push(Variant::new(name, build.with(compiler, &text, &["-fopenmp"], &[])?));
         }
     }
 
     let rounds = if arguments.quick { 1 } else { arguments.reps.min(5) };
-    let mut samples: Vec<Vec<Duration>> = vec![Vec::new(); variants.len()];
-    let mut outputs: Vec<Vec<u8>> = vec![Vec::new(); variants.len()];
-    let mut untimed = Vec::new();
-    for round in 0..rounds {
-        for (k, variant) in variants.iter().enumerate() {
-            if round > 0 && samples[k].is_empty() {
-                continue;
-            }
-            let run = match variant.program.run(threads, Duration::from_secs(300)) {
-                Ok(run) => run,
-                Err(failure) => {
-                    untimed.push(format!("{}: {}", variant.label, failure.summary()));
-                    continue;
-                }
-            };
-            match run.seconds {
-                Some(seconds) => samples[k].push(Duration::from_secs_f64(seconds.max(0.0))),
-                None => untimed.push(format!("{}: {NO_TIME}", variant.label)),
-            }
-            outputs[k] = run.output;
-        }
-    }
+    let Runs { samples, outputs, untimed } = in_turns(&variants, threads, rounds);
     // The original by the system's compiler says what is right.
     let right = |k: usize| outputs[k] == outputs[1] || close(&outputs[k], &outputs[1], 1e-6);
     let differ = (0..variants.len())
@@ -270,6 +207,99 @@ fn measure(
         compile_ours: variants[0].program.compile_time,
         compile_original: variants[1].program.compile_time,
     }))
+}
+
+/// What the builds of a kernel have in common.
+struct Build<'a> {
+    /// The system's compiler.
+    compiler: &'a Compiler,
+    /// The folder of the kernel.
+    folder: &'a Path,
+    /// The definition of how often a program repeats its region.
+    repetitions: &'a str,
+}
+
+impl Build<'_> {
+    fn with(
+        &self,
+        compiler: &Compiler,
+        text: &str,
+        more: &[&str],
+        libraries: &[&str],
+    ) -> Result<Program, Failure> {
+        let base = ["-O3", "-march=native", "-DLARGE", self.repetitions];
+        let flags: Vec<&str> = base.iter().chain(more).copied().collect();
+        Program::build(compiler, text, self.folder, &flags, libraries)
+    }
+}
+
+/// The original by clang and Polly, if they are there and build it.
+fn by_clang(build: &Build, text: &str, threads: u32, reassociate: bool) -> Vec<Variant> {
+    let Some(clang) = CLANGS.iter().find_map(|name| on_path(Path::new(name))) else { return Vec::new() };
+    let clang = Compiler { command: clang, limit: build.compiler.limit };
+    let polly: &[&str] = if threads > 1 {
+        &["-mllvm", "-polly", "-mllvm", "-polly-parallel", "-mllvm", "-polly-omp-backend=LLVM", "-fopenmp"]
+    } else {
+        &["-mllvm", "-polly"]
+    };
+    let fast: Vec<&str> = polly.iter().chain(&["-ffast-math"]).copied().collect();
+    let mut ways = vec![("clang", &[][..]), ("polly", polly)];
+    // Sums in another order are for those who allow them to us as well.
+    if reassociate {
+        ways.push((FAST, &fast));
+    }
+    let built = |(label, flags)| Some(Variant::new(label, build.with(&clang, text, flags, &[]).ok()?));
+    ways.into_iter().filter_map(built).collect()
+}
+
+/// A program that calls BLAS, with each library that there is.
+fn by_libraries(build: &Build, text: &str) -> Vec<Variant> {
+    let with = |label: &str, libraries: &[&str]| {
+        Some(Variant::new(label, build.with(build.compiler, text, &[], libraries).ok()?))
+    };
+    let mut variants: Vec<Variant> =
+        [("openblas", "-lopenblas"), ("blis", "-lblis")].iter().filter_map(|(l, n)| with(l, &[n])).collect();
+    if let Some(mkl) = mkl() {
+        let place = format!("-Wl,-rpath,{}", mkl.parent().unwrap_or(&mkl).display());
+        let libraries = [&*mkl.to_string_lossy(), &*place, "-lgomp", "-lpthread", "-ldl"];
+        variants.extend(with("mkl", &libraries));
+    }
+    variants
+}
+
+/// What came of running programs in turns, for each of them.
+struct Runs {
+    samples: Vec<Vec<Duration>>,
+    outputs: Vec<Vec<u8>>,
+    /// Why some have no time.
+    untimed: Vec<String>,
+}
+
+/// Runs each program once a round; one that fails in the first round is not run again.
+fn in_turns(variants: &[Variant], threads: u32, rounds: u32) -> Runs {
+    let mut samples: Vec<Vec<Duration>> = vec![Vec::new(); variants.len()];
+    let mut outputs: Vec<Vec<u8>> = vec![Vec::new(); variants.len()];
+    let mut untimed = Vec::new();
+    for round in 0..rounds {
+        for (k, variant) in variants.iter().enumerate() {
+            if round > 0 && samples[k].is_empty() {
+                continue;
+            }
+            let run = match variant.program.run(threads, Duration::from_secs(300)) {
+                Ok(run) => run,
+                Err(failure) => {
+                    untimed.push(format!("{}: {}", variant.label, failure.summary()));
+                    continue;
+                }
+            };
+            match run.seconds {
+                Some(seconds) => samples[k].push(Duration::from_secs_f64(seconds.max(0.0))),
+                None => untimed.push(format!("{}: {NO_TIME}", variant.label)),
+            }
+            outputs[k] = run.output;
+        }
+    }
+    Runs { samples, outputs, untimed }
 }
 
 /// The library of MKL below `MKLROOT`, where its installer and that of the Python package `mkl` put it.

@@ -13,15 +13,15 @@
 //! order of the sum. Columns that some rows of a block do not have are saved before and restored
 //! after, if vectors are placed so that these columns are within the tile.
 
+mod window;
+
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt};
 
-use super::block::{Kind, PRODUCTS, ROWS};
-use super::cost;
-use super::expr::{Binding, Scope, print};
+use self::window::window;
+use super::block::{Kind, PRODUCTS};
+use super::expr::{Binding, Scope};
 use super::operand::{scaled, turn};
-use super::ragged::{self, alone, aside, groups, rest};
-use super::vector::{self, Stride, stride};
-use crate::c::CExpr;
+use super::vector::{Stride, stride};
 
 /// Columns of a strip of an operand that is laid along them.
 pub(super) const STRIP: i64 = 8;
@@ -370,212 +370,10 @@ pub(super) fn code(
     Some(lines)
 }
 
-/// Some columns of a tile, from `{j}_from` to `{j}_to`.
-fn window(scope: &Scope, c: &Contraction, all: &[Factors]) -> Option<Vec<String>> {
-    let (k, i, j) = (&c.sum.var, &c.rows.var, &c.columns.var);
-    // How far apart rows and steps are.
-    let away = |access: &Access, var: &Name| -> Option<String> {
-        let first = scope.offset(&access.array, &access.indices).ok()?;
-        let moved = access
-            .map_indices(&mut |e| e.substitute(&|name| (name == var).then(|| Expr::Var(var.clone()) + 1)));
-        let second = scope.offset(&moved.array, &moved.indices).ok()?;
-        Some(print(&CExpr::binary("-", second, first)))
-    };
-    let target = &c.assign.target;
-    let mut lines = Vec::new();
-    lines.push(format!("long {i} = {i}_begin, {k} = {k}_begin, {j} = {j}_from;"));
-    lines.push(format!("const long c_row = {};", away(target, i)?));
-    for f in all {
-        let b_row = if f.strip.is_some() { STRIP.to_string() } else { away(&f.right, k)? };
-        let [row, step, b] = &f.away;
-        lines.push(format!("const long {row} = {}, {step} = {};", away(&f.left, i)?, away(&f.left, k)?));
-        lines.push(format!("const long {b} = {b_row};"));
-    }
-    let value = added(scope, all)?;
-    let target = print(&scope.access(target).ok()?);
-    let mut given = Vec::new();
-    for f in all {
-        let a = print(&scope.access(&f.left).ok()?);
-        let b = match &f.strip {
-            Some(strip) => format!("{strip}[({k} - {k}_begin) * {STRIP} + ({j} - {j}_from)]"),
-            None => print(&scope.access(&f.right).ok()?),
-        };
-        given.push((a, b));
-    }
-    let strips = all.iter().any(|f| f.strip.is_some());
-    let rights: Vec<&str> = given.iter().map(|(_, b)| b.as_str()).collect();
-    let on = |l: &Loop, by: &Loop| depends(&l.lower, &by.var) || depends(&l.upper, &by.var);
-    let (sum_on_rows, rows_on_sum, columns_on_rows) =
-        (on(c.sum, c.rows), on(c.rows, c.sum), on(c.columns, c.rows));
-    let ragged = sum_on_rows || rows_on_sum || columns_on_rows;
-    if !ragged {
-        lines.push(aligned(&target, &rights, all));
-    }
-    // Ends of columns that rise with the rows.
-    let over = columns_on_rows && strips && !depends(&c.columns.lower, i);
-    let scalar = vector::scalar(c.columns).cycles().max(cost::CHAIN) + cost::LOOP;
-    let operations = 2 * all.len();
-    // Calls of the functions for a block: by rows and vectors, for vectors that are aligned or not.
-    let call = |rows: usize, vectors: usize, aligned: bool, groups: &str| {
-        let operands = all.iter().zip(&given).map(|(f, (a, b))| {
-            let [row, step, below] = &f.away;
-            format!("&{a}, {row}, {step}, &{b}, {below}")
-        });
-        let operands = operands.collect::<Vec<_>>().join(", ");
-        let name = c.kind.name(rows, vectors, aligned);
-        format!("{name}(&{target}, c_row, {operands}, {k}_all, blocks, {groups});")
-    };
-    let widths: Vec<usize> = c.kind.vectors().filter(|v| !strips || *v <= 2).collect();
-    let row = ragged::Block {
-        aligned: aligned(&target, &rights, all),
-        calls: widths.iter().map(|v| (*v, call(1, *v, true, "1"), call(1, *v, false, "1"))).collect(),
-        scalar,
-    };
-    for rows in ROWS {
-        let last = format!("({i} + {rows} * groups - 1)");
-        // Where all rows have the same bounds, all their groups are one call.
-        if ragged {
-            lines.push(format!("while ({i} + {} < {i}_end) {{", rows - 1));
-            lines.push(format!("  const long groups = {};", groups(scope, c, rows)?));
-        } else {
-            lines.push(format!("if ({i} + {} < {i}_end) {{", rows - 1));
-            lines.push(format!("  const long groups = ({i}_end - {i}) / {rows};"));
-        }
-        // What all rows of the block have in common.
-        let common = |l: &Loop| -> Option<(String, String)> {
-            let ends = |e: &Expr, pick: &str| -> Option<String> {
-                let first = scope.text(e).ok()?;
-                if !depends(e, i) {
-                    Some(first)
-                } else {
-                    Some(format!("{pick}({first}, {})", at(scope, e, i, &last)?))
-                }
-            };
-            Some((ends(&l.lower, "LOZENGE_MAX")?, ends(&l.upper, "LOZENGE_MIN")?))
-        };
-        let (lower, upper) =
-            if sum_on_rows { common(c.sum)? } else { (format!("{k}_begin"), format!("{k}_end")) };
-        lines.push(format!("  long {k}_low = {lower}, {k}_high = {upper};"));
-        if rows_on_sum {
-            let inside = |value: &str| -> Option<String> {
-                let (first, end) = (at(scope, &c.rows.lower, k, value)?, at(scope, &c.rows.upper, k, value)?);
-                Some(format!("({first} <= {i} && {last} < {end})"))
-            };
-            // Mostly all steps; else the first run of steps that have all these rows.
-            let (begin, end) = (inside(&format!("{k}_low"))?, inside(&format!("({k}_high - 1)"))?);
-            lines.push(format!("  if (!({begin} && {end})) {{"));
-            lines.push(format!("    while ({k}_low < {k}_high && !{begin})"));
-            lines.push(format!("      {k}_low++;"));
-            lines.push(format!("    long {k}_next = {k}_low;"));
-            lines.push(format!("    while ({k}_next < {k}_high && {})", inside(&format!("{k}_next"))?));
-            lines.push(format!("      {k}_next++;"));
-            lines.push(format!("    {k}_high = {k}_next;"));
-            lines.push(format!("    emulated_compute(4 * LOZENGE_MAX(0, {k}_end - {k}_begin), 0);"));
-            lines.push("  }".to_owned());
-        }
-        let (low, high) = if columns_on_rows {
-            let (lower, upper) = common(c.columns)?;
-            (format!("LOZENGE_MAX({j}_from, {lower})"), format!("LOZENGE_MIN({j}_to, {upper})"))
-        } else {
-            (format!("{j}_from"), format!("{j}_to"))
-        };
-        lines.push(format!("  const long {j}_low = {low};"));
-        let often = if over { "" } else { "const " };
-        lines.push(format!("  {often}long {j}_high = LOZENGE_MAX({j}_low, {high});"));
-        if ragged {
-            lines.push(format!("  {k}_low = LOZENGE_MAX({k}_begin, LOZENGE_MIN({k}_low, {k}_end));"));
-            lines.push(format!("  {k}_high = LOZENGE_MAX({k}_low, LOZENGE_MIN({k}_high, {k}_end));"));
-            let steps = [&*format!("{k}_begin"), &format!("{k}_low")];
-            let before = alone(scope, c, all, steps, &format!("{rows} * groups"), &row)?;
-            lines.push(format!("  if ({k}_begin < {k}_low) {{"));
-            lines.extend(before.into_iter().map(|line| format!("    {line}")));
-            lines.push("  }".to_owned());
-        }
-        lines.push(format!("  const long {k}_all = LOZENGE_MAX(0, {k}_high - {k}_low);"));
-        lines.push(format!("  {k} = {k}_low;"));
-        lines.push(format!("  {j} = {j}_low;"));
-        if ragged {
-            lines.push(format!("  {}", aligned(&target, &rights, all)));
-        }
-        if over {
-            // Up to the end of the longest row, if that is not far beyond the shortest.
-            let most = at(scope, &c.columns.upper, i, &last)?;
-            lines.push(format!(
-                "  const long {j}_most = LOZENGE_MAX({j}_high, LOZENGE_MIN({j}_to, {most})), {j}_shortest = {j}_high;"
-            ));
-            lines.push(format!("  const long {j}_whole = {j}_low + ({j}_most - {j}_low + 3) / 4 * 4;"));
-            lines.push(format!(
-                "  const int over = aligned && groups == 1 && {k}_all > 0 && {j}_whole > {j}_high && {j}_whole - {j}_high <= {BEYOND};"
-            ));
-            lines.push("  if (over) {".to_owned());
-            lines.extend(aside(scope, c, rows, true)?.into_iter().map(|line| format!("    {line}")));
-            lines.push(format!("    {j}_high = {j}_whole;"));
-            lines.push("  }".to_owned());
-        }
-        for vectors in &widths {
-            lines.push(format!("  if ({j} + {} < {j}_high) {{", 4 * vectors - 1));
-            lines.push(format!("    const long blocks = ({j}_high - {j}) / {};", 4 * vectors));
-            lines.push("    if (aligned)".to_owned());
-            lines.push(format!("      {}", call(rows, *vectors, true, "groups")));
-            lines.push("    else".to_owned());
-            lines.push(format!("      {}", call(rows, *vectors, false, "groups")));
-            lines.push(format!("    {j} += {} * blocks;", 4 * vectors));
-            lines.push("  }".to_owned());
-        }
-        // What is left of the columns, element by element.
-        lines.push(format!("  if ({j} < {j}_high)"));
-        lines.push(format!(
-            "    emulated_compute({scalar} * {rows} * groups * ({j}_high - {j}) * {k}_all, {operations} * {rows} * groups * ({j}_high - {j}) * {k}_all);"
-        ));
-        lines.push(format!("  for (; {j} < {j}_high; {j}++) {{"));
-        lines.push(format!("    const long {i}_first = {i};"));
-        lines.push(format!("    for (long {i} = {i}_first; {i} < {i}_first + {rows} * groups; {i}++)"));
-        lines.push(format!("      for (long {k} = {k}_low; {k} < {k}_high; {k}++)"));
-        lines.push(format!("        {target} += {value};"));
-        lines.push("  }".to_owned());
-        if over {
-            lines.push("  if (over) {".to_owned());
-            lines.extend(aside(scope, c, rows, false)?.into_iter().map(|line| format!("    {line}")));
-            lines.push("  }".to_owned());
-        }
-        if ragged {
-            let steps = [&*format!("{k}_low"), &format!("{k}_high")];
-            let beside = rest(scope, c, all, steps, &format!("{rows} * groups"))?;
-            if columns_on_rows {
-                lines.push(if over {
-                    format!("  if (!over && {j}_most > {j}_high) {{")
-                } else {
-                    "  {".to_owned()
-                });
-                lines.extend(beside.into_iter().map(|line| format!("    {line}")));
-                lines.push("  }".to_owned());
-            }
-            let steps = [&*format!("{k}_high"), &format!("{k}_end")];
-            let after = alone(scope, c, all, steps, &format!("{rows} * groups"), &row)?;
-            lines.push(format!("  if ({k}_high < {k}_end) {{"));
-            lines.extend(after.into_iter().map(|line| format!("    {line}")));
-            lines.push("  }".to_owned());
-        }
-        lines.push(format!("  {i} += {rows} * groups;"));
-        lines.push("}".to_owned());
-    }
-    Some(lines)
-}
-
 /// What is added, as an expression.
 pub(super) fn added(scope: &Scope, all: &[Factors]) -> Option<String> {
     let one = |f: &Factors| -> Option<String> {
         scope.text(&Expr::binary(BinaryOp::Mul, Expr::Load(f.left.clone()), f.value.clone())).ok()
     };
     Some(all.iter().map(one).collect::<Option<Vec<_>>>()?.join(" + "))
-}
-
-/// Whether a block's vectors are where aligned loads may be.
-fn aligned(target: &str, rights: &[&str], all: &[Factors]) -> String {
-    let addresses: String = rights.iter().map(|b| format!(" | (unsigned long)&{b}")).collect();
-    let rows: String =
-        all.iter().map(|f| format!(" | (unsigned long)({} * sizeof {target})", f.away[2])).collect();
-    format!(
-        "const int aligned = ((unsigned long)&{target}{addresses} | (unsigned long)(c_row * sizeof {target}){rows}) % (4 * sizeof {target}) == 0;"
-    )
 }

@@ -1,20 +1,22 @@
 //! Follows a kernel's text with all possible states, and checks each transfer, wait and use.
 
+mod uses;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ahead;
 use super::blocks;
 use super::branch::{compares, outer};
 use super::cast;
-use super::compute::{self, Use, place};
+use super::compute::{self, place};
 use super::form::Form;
 use super::held;
-use super::mapped::{Area, Mapped, Phase};
+use super::mapped::{Mapped, Phase};
 use super::panel::{self, Moved, Numbers};
 use super::property::Property;
 use super::read::{Node, Term};
 use super::share;
-use super::state::{NUMBER, Region, State, Value};
+use super::state::{State, Value};
 use super::transfer::{name, planes};
 
 /// Why a text is not followed to its end.
@@ -168,61 +170,10 @@ impl<'a> Walker<'a> {
             && !(self.panel.is_some() && matches!(node, Node::If(..)))
             && compute::only(node)
         {
-            let found = compute::uses(node);
-            return self.each(states, &mut |walker, state| {
-                let mut known = true;
-                if walker.runs_never(state, node) {
-                    return Ok(());
-                }
-                if let Node::If(cond, _, None) = node
-                    && walker.changed.iter().any(|name| cond.mentions(name))
-                {
-                    match walker.truth(state, cond) {
-                        Some(false) => return Ok(()),
-                        truth => known = truth.is_some(),
-                    }
-                }
-                state.open();
-                // Under an unknown condition a wrong use is skipped, and reported in the end.
-                let before = (!known).then(|| state.clone());
-                match (found.iter().try_for_each(|one| walker.used(state, one)), before) {
-                    (Err(Stop::Wrong(what)), Some(before)) => {
-                        walker.doubt.get_or_insert(what);
-                        *state = before;
-                    }
-                    (result, _) => result?,
-                }
-                state.close();
-                Ok(())
-            });
+            return self.computes(node, states);
         }
         match node {
-            Node::Block(body) => {
-                let mut states = self.each(states, &mut |_, state| {
-                    state.open();
-                    Ok(())
-                })?;
-                for node in body {
-                    if !matches!(node, Node::Declare { .. }) && !self.chosen.is_empty() {
-                        // The condition is not needed again. It would only keep states apart.
-                        let chosen = std::mem::take(&mut self.chosen);
-                        states = self.each(states, &mut |_, state| {
-                            chosen.iter().for_each(|cond| state.unlearn_here(&state.form(cond)));
-                            Ok(())
-                        })?;
-                    }
-                    states = self.walk(node, states)?;
-                }
-                let over = body.iter().any(|n| matches!(n, Node::Declare { name, value: Some(v), .. } if name != CORE && v.mentions(CORE))) && self.panel.is_none();
-                let states = self.each(states, &mut |_, state| {
-                    state.close();
-                    if over {
-                        state.end_phase();
-                    }
-                    Ok(())
-                })?;
-                Ok(distinct(states))
-            }
+            Node::Block(body) => self.block(body, states),
             Node::If(..) if let Some(part) = ahead::part(node) => {
                 self.each(states, &mut |walker, state| walker.goes_ahead(state, &part))
             }
@@ -265,6 +216,67 @@ impl<'a> Walker<'a> {
             }
             Node::Do(term) => self.each(states, &mut |walker, state| walker.act(state, term, &[])),
         }
+    }
+
+    /// Computations alone: what they use has to be there.
+    fn computes(&mut self, node: &'a Node, states: States) -> Followed<States> {
+        let found = compute::uses(node);
+        self.each(states, &mut |walker, state| {
+            let mut known = true;
+            if walker.runs_never(state, node) {
+                return Ok(());
+            }
+            if let Node::If(cond, _, None) = node
+                && walker.changed.iter().any(|name| cond.mentions(name))
+            {
+                match walker.truth(state, cond) {
+                    Some(false) => return Ok(()),
+                    truth => known = truth.is_some(),
+                }
+            }
+            state.open();
+            // Under an unknown condition a wrong use is skipped, and reported in the end.
+            let before = (!known).then(|| state.clone());
+            match (found.iter().try_for_each(|one| walker.used(state, one)), before) {
+                (Err(Stop::Wrong(what)), Some(before)) => {
+                    walker.doubt.get_or_insert(what);
+                    *state = before;
+                }
+                (result, _) => result?,
+            }
+            state.close();
+            Ok(())
+        })
+    }
+
+    /// Statements one after the other, and the end of the phase after the block of a loop over cores.
+    fn block(&mut self, body: &'a [Node], mut states: States) -> Followed<States> {
+        states = self.each(states, &mut |_, state| {
+            state.open();
+            Ok(())
+        })?;
+        for node in body {
+            if !matches!(node, Node::Declare { .. }) && !self.chosen.is_empty() {
+                // The condition is not needed again. It would only keep states apart.
+                let chosen = std::mem::take(&mut self.chosen);
+                states = self.each(states, &mut |_, state| {
+                    chosen.iter().for_each(|cond| state.unlearn_here(&state.form(cond)));
+                    Ok(())
+                })?;
+            }
+            states = self.walk(node, states)?;
+        }
+        let over = body.iter().any(
+            |n| matches!(n, Node::Declare { name, value: Some(v), .. } if name != CORE && v.mentions(CORE)),
+        ) && self.panel.is_none();
+        let states = self.each(states, &mut |_, state| {
+            state.close();
+            if over {
+                state.end_phase();
+            }
+            Ok(())
+        })?;
+        Ok(distinct(states))
     }
 
     /// Whether a loop surely has no iteration, or all loops in a block that has nothing else.
@@ -394,14 +406,7 @@ impl<'a> Walker<'a> {
         let ([Node::Declare { name: var, value: Some(lower), .. }], [step]) = (init, step) else {
             return lost("a loop that is not counted");
         };
-        let by = match step {
-            Term::Unary(op, _) if op == "++" => 1,
-            Term::Binary(op, _, by) if op == "+=" => match **by {
-                Term::Int(by) => by,
-                _ => return lost("a step that is not known"),
-            },
-            _ => return lost("a loop that is not counted"),
-        };
+        let by = counted_by(step)?;
         if self.panel.is_some() && panel::only_moves(body) {
             return self.strips((var, lower, by), cond, body, states);
         }
@@ -465,129 +470,38 @@ impl<'a> Walker<'a> {
         }
         self.control.pop();
         let ends = self.each(distinct(ends), &mut |walker, state| {
-            if learn {
-                // Rows of a panel are of no use after its columns.
-                let shared = &walker.exchanged;
-                state.contents.retain(|_, (_, held)| {
-                    held.area.as_ref().is_none_or(|area| !shared.contains(&area.array))
-                });
-            }
-            state.close();
-            if learn {
-                state.unlearn_rounds();
-            }
-            state.end(&symbol);
+            walker.leaves(state, &symbol, learn);
             Ok(())
         })?;
         Ok(distinct(ends))
     }
 
-    /// A use of a buffer by a tile.
-    pub(super) fn used(&mut self, state: &mut State, one: &Use) -> Followed<()> {
-        if let Use::Read(name) | Use::Given(name) | Use::Write(name) = one
-            && let Some(at) = state.buffer(name)
-        {
-            self.touch(state, self.region(state, name, at));
+    /// What holds after a loop; `learn` where it goes through the rounds of a panel's exchanges.
+    fn leaves(&self, state: &mut State, symbol: &str, learn: bool) {
+        if learn {
+            // Rows of a panel are of no use after its columns.
+            let shared = &self.exchanged;
+            state
+                .contents
+                .retain(|_, (_, held)| held.area.as_ref().is_none_or(|area| !shared.contains(&area.array)));
         }
-        match one {
-            Use::Declare(name, value) => {
-                let Some(offset) = place(value) else {
-                    return lost(format!("the place of `{name}` is not known"));
-                };
-                let offset = self.offset(state, &offset);
-                self.place(state, name, &offset)
-            }
-            Use::Read(name) => match state.buffer(name) {
-                Some(at) => self.reads(state, name, at),
-                None => self.local(name),
-            },
-            Use::Given(name) => state.buffer(name).map_or(Ok(()), |at| self.reads(state, name, at)),
-            Use::Write(name) => match state.buffer(name) {
-                Some(at) => self.writes(state, name, at),
-                None => self.local(name),
-            },
+        state.close();
+        if learn {
+            state.unlearn_rounds();
         }
+        state.end(symbol);
     }
+}
 
-    fn local(&self, name: &str) -> Followed<()> {
-        if self.mapped.arrays.contains_key(name) {
-            return wrong(format!("reaches `{name}` in main memory without a transfer"));
-        }
-        Ok(())
-    }
-
-    /// Where a buffer lies: what came in, or as large as it is declared.
-    fn region(&self, state: &State, buffer: &str, at: i64) -> Region {
-        let came = state.contents.get(&at).map_or(1, |(r, _)| r.bytes);
-        Region { at, bytes: self.here().size(buffer).max(came) }
-    }
-
-    /// Whether a buffer holds a box that the mapping has there now.
-    fn holds(&self, state: &State, buffer: &str, at: i64) -> Option<bool> {
-        let (_, held) = state.contents.get(&at)?;
-        let Some(area) = &held.area else { return Some(false) };
-        if let Some(Value::One(_, number)) = state.get(buffer) {
-            return Some(self.wanted(state, buffer, &area.put(NUMBER, number)));
-        }
-        if buffer.starts_with("share_of_") {
-            return Some(true);
-        }
-        Some(self.wanted(state, buffer, area))
-    }
-
-    /// Whether a box is one that the mapping brings into a buffer now.
-    pub(super) fn wanted(&self, state: &State, buffer: &str, area: &Area) -> bool {
-        self.here().gets(buffer).iter().any(|copy| {
-            self.mapped.area(copy, &|name| state.number(name)).is_some_and(|other| state.same(area, &other))
-        })
-    }
-
-    pub(super) fn reads(&self, state: &State, buffer: &str, at: i64) -> Followed<()> {
-        if let Some(ahead) = state.ahead.get(&at) {
-            return match ahead.there() {
-                true => Ok(()),
-                false => wrong(format!("reads `{buffer}` before it has come in, or after it has gone out")),
-            };
-        }
-        let region = self.region(state, buffer, at);
-        if let Some(f) = state.flights.iter().find(|f| f.get && f.region.meets(region)) {
-            return wrong(format!("reads `{buffer}` while `{}` is on its way in", f.tag));
-        }
-        match self.holds(state, buffer, at) {
-            Some(true) => Ok(()),
-            Some(false) => wrong(format!("reads `{buffer}`, which holds another box than the mapping says")),
-            None if state.written.contains_key(&at) || state.excused.contains(&at) => Ok(()),
-            None => wrong(format!("reads `{buffer}`, which nothing was brought into")),
-        }
-    }
-
-    fn writes(&self, state: &mut State, buffer: &str, at: i64) -> Followed<()> {
-        if state.excused.contains(&at) {
-            return Ok(());
-        }
-        if state.sent.contains(&at) {
-            return wrong(format!("changes `{buffer}` after a part of it went to other cores"));
-        }
-        let region = self.region(state, buffer, at);
-        self.free(state, region, buffer, "writes")?;
-        if let Some((_, (_, lost))) =
-            state.dirty.iter().find(|(other, (r, _))| **other != at && r.meets(region))
-        {
-            return wrong(format!("overwrites `{lost}` before it is brought out"));
-        }
-        state.contents.retain(|other, (r, _)| *other == at || !r.meets(region));
-        if self.holds(state, buffer, at) == Some(false) {
-            state.contents.remove(&at);
-        }
-        // It is known since equal boxes were brought in that they are written back on all cores.
-        if matches!(state.get(buffer), Some(Value::One(..))) && state.contents.contains_key(&at) {
-            return Ok(());
-        }
-        if !self.here().puts(buffer).is_empty() {
-            state.dirty.insert(at, (region, buffer.to_owned()));
-        }
-        state.written.insert(at, region);
-        Ok(())
+/// What a loop's step adds to its variable.
+fn counted_by(step: &Term) -> Followed<i64> {
+    match step {
+        Term::Unary(op, _) if op == "++" => Ok(1),
+        Term::Binary(op, _, by) if op == "+=" => match **by {
+            Term::Int(by) => Ok(by),
+            _ => lost("a step that is not known"),
+        },
+        _ => lost("a loop that is not counted"),
     }
 }
 

@@ -4,7 +4,7 @@
 //! A loop over panels contains three loops over cores: a matrix is computed by rows, summed up by
 //! columns, used by rows. All information here comes from the mapped program.
 
-use std::collections::BTreeMap;
+mod numbers;
 
 use loops::{Access, Assign, BinaryOp, CompareOp, Copy, CopyKind, Elem, Expr, Loop, LoopKind, Stmt};
 
@@ -385,129 +385,6 @@ impl<'a> Plan<'a> {
     pub fn names(&self) -> Followed<[Vec<String>; 2]> {
         let all = |l: &Loop| l.upper.vars().iter().map(|v| v.to_string()).collect::<Vec<_>>();
         Ok([all(self.panels), all(self.of_cores(1)?)])
-    }
-
-    /// All numbers for the core at a place.
-    pub fn numbers(&self, sizes: &BTreeMap<String, i64>, place: i64) -> Followed<Numbers> {
-        let size = |name: &str| sizes.get(name).copied();
-        let unknown = || lost("sizes of panels are not known");
-        let Some(panels) = self.count(&size) else { return unknown() };
-        let (mut extents, mut totals) = (Vec::new(), Vec::new());
-        for (_, dims) in &self.arrays {
-            let dims: Option<Vec<i64>> = dims.iter().map(|d| number(d, &size)).collect();
-            let Some(dims) = dims else { return unknown() };
-            totals.push(dims.iter().fold(1i64, |a, b| a.saturating_mul((*b).max(0))));
-            extents.push(dims);
-        }
-        if totals.iter().any(|n| *n > 1 << 31) {
-            return lost("arrays that are too large");
-        }
-        let mut finals = vec![0; self.arrays.len()];
-        let (mut rules, mut before, mut after) = (Vec::new(), 0, 0);
-        for rule in &self.rules {
-            let mut first = 0;
-            let mut trips = 1;
-            if let Some(k) = rule.along {
-                // Tiles follow each other.
-                let l = rule.iterators[k];
-                let around = match rule.phase {
-                    1 => self.of_cores(1)?,
-                    _ => self.panels,
-                };
-                let Some(tiles) = number(&around.upper, &size) else { return unknown() };
-                let mut end = None;
-                for tile in 0..tiles.max(0) {
-                    let value = |name: &str| if *around.var == *name { Some(tile) } else { size(name) };
-                    let Some((from, to)) = number(&l.lower, &value).zip(number(&l.upper, &value)) else {
-                        return unknown();
-                    };
-                    if end.is_some_and(|end| end != from) || to < from {
-                        return lost("sums whose tiles do not follow each other");
-                    }
-                    first = if end.is_none() { from } else { first };
-                    end = Some(to);
-                    if rule.phase == 1 {
-                        before += if tile < place { to - from } else { 0 };
-                        after += if tile <= place { to - from } else { 0 };
-                    }
-                }
-                trips = end.map_or(0, |end| end - first);
-            }
-            let number_of = |reach: &Reach| {
-                let dims = &extents[reach.array];
-                let mut sum = (0i64, vec![0i64; rule.iterators.len()]);
-                for (d, (at, factors)) in reach.coordinates.iter().enumerate() {
-                    let pitch = if d == 0 { 0 } else { dims[d] };
-                    sum.0 = sum.0 * pitch + at;
-                    for (k, factor) in factors.iter().enumerate() {
-                        sum.1[k] = sum.1[k] * pitch + factor;
-                    }
-                }
-                sum
-            };
-            let base = finals[rule.target.array];
-            let elements = std::iter::once(&rule.target).chain(&rule.reads).map(number_of).collect();
-            rules.push(RuleNumbers { base, first, elements });
-            finals[rule.target.array] += trips;
-        }
-        let mut numbers = Numbers {
-            extents,
-            totals,
-            finals,
-            rules,
-            owned: vec![],
-            sums: self.sums,
-            ends: vec![],
-            before,
-            after,
-        };
-        let mut end = 0;
-        for panel in 0..panels.max(1) {
-            for phase in 0..3 {
-                let l = self.of_cores(phase)?;
-                let own = if phase == 1 { self.cores - 1 } else { place };
-                let Some(tiles) = number(&l.upper, &size) else { return unknown() };
-                let value = |name: &str| match name {
-                    _ if *self.panels.var == *name => Some(panel),
-                    _ if *l.var == *name => Some(place),
-                    other => size(other),
-                };
-                for copy in self.phases[phase].copies.iter().filter(|c| c.kind == CopyKind::Put) {
-                    let Some(array) = self.array(&copy.to.array) else { return unknown() };
-                    let Some((rows, columns, pitch, at)) = self.boxed(copy, &numbers.extents[array], &value)
-                    else {
-                        return lost("a box of results in another form");
-                    };
-                    if phase == 1 && array == self.sums {
-                        if rows != 1 || at != end {
-                            return lost("panels of sums that do not follow each other");
-                        }
-                        end = at + columns.max(0);
-                        numbers.ends.push(end);
-                    }
-                    if own != place || (phase != 1 && place >= tiles) {
-                        continue;
-                    }
-                    for row in 0..rows {
-                        let from = at + row * pitch;
-                        numbers.owned.push((array, from, from + columns.max(0)));
-                    }
-                }
-            }
-        }
-        numbers.owned.sort_unstable();
-        let mut joined: Vec<(usize, i64, i64)> = Vec::new();
-        for (array, from, to) in std::mem::take(&mut numbers.owned) {
-            match joined.last_mut() {
-                Some(last) if last.0 == array && from <= last.2 => last.2 = last.2.max(to),
-                _ => joined.push((array, from, to)),
-            }
-        }
-        if joined.iter().map(|(_, from, to)| to - from).sum::<i64>() > 1 << 24 {
-            return lost("arrays that are too large");
-        }
-        numbers.owned = joined;
-        Ok(numbers)
     }
 
     /// Rows, columns, pitch and first element of a box.

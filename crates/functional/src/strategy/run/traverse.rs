@@ -1,0 +1,186 @@
+//! Where strategies go in a term: to a given place, to the first that fits, to all of them.
+
+use super::super::{Pattern, Strategy};
+use super::{Ran, Runner, Stop, nearer};
+use crate::term::{Arg, Term, TermKind};
+use crate::walk::{self, Position};
+
+impl Runner<'_> {
+    pub(super) fn at(&mut self, s: &Strategy, term: &Term, position: &Position, below: &Position) -> Ran {
+        let place = position.then(below);
+        let Some(found) = walk::subterm(term, below) else {
+            return Err(self.refuse(
+                format!("at position {place}"),
+                term,
+                position,
+                "there is no such place",
+            ));
+        };
+        let new = self.apply(s, found, &place)?;
+        match walk::replace(term, below, &new) {
+            Some(term) => Ok(term),
+            None => Err(self.refuse("at", term, position, "there is no such place")),
+        }
+    }
+
+    /// The n-th place that the pattern fits.
+    pub(super) fn find(
+        &self,
+        pattern: Pattern,
+        n: u32,
+        term: &Term,
+        position: &Position,
+    ) -> Result<Position, Stop> {
+        let mut left = n;
+        let mut todo = vec![(term, Position::root())];
+        while let Some((term, here)) = todo.pop() {
+            let fits = match (pattern, term.kind()) {
+                (Pattern::Prim(wanted), TermKind::Prim(prim, _)) => *prim == wanted,
+                (Pattern::Let, TermKind::Let(..)) => true,
+                _ => false,
+            };
+            left -= u32::from(fits);
+            if left == 0 {
+                return Ok(here);
+            }
+            todo.extend(walk::children(term).into_iter().rev().map(|(k, child)| (child, here.child(k))));
+        }
+        let reason = match n - left {
+            0 => format!("there is no `{pattern}`"),
+            1 => format!("there is only one `{pattern}`"),
+            found => format!("there are only {found} occurrences of `{pattern}`"),
+        };
+        Err(self.refuse(format!("at {pattern} {n}"), term, position, &reason))
+    }
+
+    /// The function of the n-th place that the pattern fits.
+    pub(super) fn find_function(
+        &self,
+        pattern: Pattern,
+        n: u32,
+        term: &Term,
+        position: &Position,
+    ) -> Result<Position, Stop> {
+        let below = self.find(pattern, n, term, position)?;
+        let Some(found) = walk::subterm(term, &below) else { return Ok(below) };
+        match function_of(found) {
+            Some(k) => Ok(below.child(k)),
+            None => {
+                let what = format!("inside {pattern}");
+                Err(self.refuse(what, found, &below, "it has no function"))
+            }
+        }
+    }
+
+    /// The first subterm to which the strategy applies.
+    pub(super) fn one(&mut self, s: &Strategy, term: &Term, position: &Position) -> Ran {
+        let mut nearest = None;
+        for (k, child) in walk::children(term) {
+            match self.attempt(s, child, &position.child(k)) {
+                Ok(new) => return Ok(replace_child(term, k, new)),
+                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                Err(stop) => return Err(stop),
+            }
+        }
+        Err(match nearest {
+            Some(why) => Stop::Refused(why),
+            None => self.refuse("one", term, position, "there is no subterm"),
+        })
+    }
+
+    pub(super) fn first(&mut self, s: &Strategy, term: &Term, position: &Position, before: bool) -> Ran {
+        let mut nearest = None;
+        if before {
+            match self.attempt(s, term, position) {
+                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                other => return other,
+            }
+        }
+        for (k, child) in walk::children(term) {
+            match self.first(s, child, &position.child(k), before) {
+                Ok(new) => return Ok(replace_child(term, k, new)),
+                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                Err(stop) => return Err(stop),
+            }
+        }
+        if !before {
+            match self.attempt(s, term, position) {
+                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                other => return other,
+            }
+        }
+        Err(match nearest {
+            Some(why) => Stop::Refused(why),
+            None => self.refuse("traversal", term, position, "there is no place"),
+        })
+    }
+
+    pub(super) fn everywhere(&mut self, s: &Strategy, term: &Term, position: &Position) -> Ran {
+        let term = walk::try_map_children(term, |k, child| self.everywhere(s, child, &position.child(k)))?;
+        Ok(self.attempt_option(s, &term, position)?.unwrap_or(term))
+    }
+
+    /// Outer places first, so that a replacement is looked at once. `done` are the terms that are
+    /// known to be normal.
+    pub(super) fn normalise(
+        &mut self,
+        s: &Strategy,
+        term: &Term,
+        position: &Position,
+        done: &mut Done,
+    ) -> Ran {
+        if done.contains(term) {
+            return Ok(term.clone());
+        }
+        let mut term = term.clone();
+        loop {
+            loop {
+                let steps = self.trace.steps.len();
+                match self.attempt_option(s, &term, position)? {
+                    Some(next) if self.trace.steps.len() > steps => term = next,
+                    _ => break,
+                }
+            }
+            let new =
+                walk::try_map_children(&term, |k, child| self.normalise(s, child, &position.child(k), done))?;
+            if new.same_node(&term) {
+                done.insert(term.clone());
+                return Ok(term);
+            }
+            term = new;
+        }
+    }
+}
+
+/// Terms by their place in memory; they are kept, so that the places stay theirs.
+#[derive(Default)]
+pub(super) struct Done {
+    addresses: std::collections::HashSet<usize>,
+    kept: Vec<Term>,
+}
+
+impl Done {
+    fn contains(&self, term: &Term) -> bool {
+        self.addresses.contains(&term.address())
+    }
+
+    fn insert(&mut self, term: Term) {
+        self.addresses.insert(term.address());
+        self.kept.push(term);
+    }
+}
+
+pub(super) fn replace_child(term: &Term, k: u32, new: Term) -> Term {
+    walk::map_children(term, |step, child| if step == k { new.clone() } else { child.clone() })
+}
+
+/// The step to the function of a primitive.
+fn function_of(term: &Term) -> Option<u32> {
+    match term.kind() {
+        TermKind::Prim(_, args) => {
+            (0..).zip(args).find(|(_, arg)| matches!(arg, Arg::Fun(_))).map(|(k, _)| k)
+        }
+        TermKind::Let(..) => Some(1),
+        _ => None,
+    }
+}
