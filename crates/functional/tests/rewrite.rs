@@ -168,11 +168,13 @@ fn ok(term: build::Built) -> Option<Term> {
     Some(term.unwrap())
 }
 
+/// Terms for some of the rules.
+type Group = fn(&str, &mut Maker, Parts) -> Option<Term>;
+
 /// For each rule that random programs seldom fit: a term that it fits, with random parts.
 fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
     let parts = Parts::draw(maker);
-    let groups: [fn(&str, &mut Maker, Parts) -> Option<Term>; 7] =
-        [mapped, rearranged, shortened, in_blocks, nested, vectors_and_lets, scalars];
+    let groups: [Group; 7] = [mapped, rearranged, shortened, in_blocks, nested, vectors_and_lets, scalars];
     groups.into_iter().find_map(|group| group(rule, maker, parts.clone()))
 }
 

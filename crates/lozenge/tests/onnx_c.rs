@@ -314,13 +314,14 @@ fn other_windows() -> Vec<Shaped> {
             Attribute::new("ceil_mode", ceil),
         ]
     };
-    let mut calls: Vec<Shaped> = Vec::new();
-    calls.push(("MaxPool", pool([3, 3], 1, [1; 4], 1, 0), vec![vec![2, 5, 9, 14]]));
-    calls.push(("MaxPool", pool([3, 3], 2, [0, 0, 1, 1], 1, 0), vec![vec![1, 6, 16, 17]]));
-    calls.push(("MaxPool", pool([2, 3], 2, [1, 0, 0, 1], 2, 1), vec![vec![1, 3, 20, 23]]));
-    calls.push(("MaxPool", pool([2, 2], 3, [0; 4], 1, 1), vec![vec![1, 3, 24, 25]]));
-    calls.push(("MaxPool", vec![ints("kernel_shape", &[4])], vec![vec![2, 3, 19]]));
-    calls.push(("MaxPool", pool([3, 3], 2, [1; 4], 1, 0), vec![vec![1, 3, 71, 72]]));
+    let mut calls: Vec<Shaped> = vec![
+        ("MaxPool", pool([3, 3], 1, [1; 4], 1, 0), vec![vec![2, 5, 9, 14]]),
+        ("MaxPool", pool([3, 3], 2, [0, 0, 1, 1], 1, 0), vec![vec![1, 6, 16, 17]]),
+        ("MaxPool", pool([2, 3], 2, [1, 0, 0, 1], 2, 1), vec![vec![1, 3, 20, 23]]),
+        ("MaxPool", pool([2, 2], 3, [0; 4], 1, 1), vec![vec![1, 3, 24, 25]]),
+        ("MaxPool", vec![ints("kernel_shape", &[4])], vec![vec![2, 3, 19]]),
+        ("MaxPool", pool([3, 3], 2, [1; 4], 1, 0), vec![vec![1, 3, 71, 72]]),
+    ];
     for softmax in [vec![2, 6, 37], vec![11, 50], vec![4, 3, 9, 130], vec![14, 1]] {
         calls.push(("Softmax", vec![], vec![softmax.clone()]));
         calls.push(("LogSoftmax", vec![], vec![softmax]));

@@ -25,6 +25,7 @@ mod image;
 mod indices;
 mod learning;
 mod library;
+mod linear_attention;
 mod lines;
 mod loss;
 mod matrix;
