@@ -74,6 +74,11 @@ TABLES = [
         f"lozenge bench {KERNELS}/gesummv.c --extents both --threads 1,2 --quick",
     ),
     Table(
+        "Predicted costs",
+        f"lozenge bench {KERNELS} --model --threads 1,2",
+        f"lozenge bench {KERNELS} --model --threads 1 --quick --filter gesummv",
+    ),
+    Table(
         "Register tiles for 32 registers of 64 bytes",
         f"LOZENGE_REGISTERS=32x64 lozenge bench {kernels(REGISTERS)} --threads 1",
         f"LOZENGE_REGISTERS=32x64 lozenge bench {KERNELS}/gesummv.c --threads 1 --quick",
