@@ -147,7 +147,7 @@ pub struct CFor {
     /// Exclusive end.
     pub upper: CExpr,
     /// Stride, at least 1.
-    pub step: i64,
+    pub step: CExpr,
     /// Body.
     pub body: Vec<CStmt>,
 }
@@ -161,6 +161,11 @@ impl CStmt {
     /// Whether the statement declares an array.
     pub fn declares_array(&self) -> bool {
         self.any(&|stmt| matches!(stmt, CStmt::Declare { dims, .. } if !dims.is_empty()))
+    }
+
+    /// Whether the statement defines a type.
+    pub fn defines_type(&self) -> bool {
+        self.any(&|stmt| matches!(stmt, CStmt::Declare { ty, .. } if ty.starts_with("typedef ")))
     }
 
     /// Whether `holds` of the statement or of one inside it.
@@ -197,6 +202,7 @@ impl CStmt {
             CStmt::For(f) => {
                 f.lower.names(visit);
                 f.upper.names(visit);
+                f.step.names(visit);
                 f.body.iter().for_each(|s| s.names(visit));
             }
             CStmt::Block(_, body) => body.iter().for_each(|s| s.names(visit)),

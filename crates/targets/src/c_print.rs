@@ -248,9 +248,9 @@ impl Printer {
 
     fn loop_(&mut self, f: &CFor) {
         let (lower, upper) = (self.text(&f.lower), self.operand(&f.upper, strength("<") + 1));
-        let step = match (self.layout, f.step) {
-            (Layout::Readable, 1) => format!("{}++", f.var),
-            (_, step) => format!("{} += {step}", f.var),
+        let step = match self.layout {
+            Layout::Readable if f.step.is_one() => format!("{}++", f.var),
+            _ => format!("{} += {}", f.var, self.text(&f.step)),
         };
         let CFor { ty, var, .. } = f;
         self.line(&format!("for ({ty} {var} = {lower}; {var} < {upper}; {step}) {{"));

@@ -47,6 +47,14 @@ static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+#define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 16 ? (most) : 16 / (bytes))
+#if defined(__AVX512F__)
+#undef LOZENGE_LANES
+#define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 64 ? (most) : 64 / (bytes))
+#elif defined(__AVX__)
+#undef LOZENGE_LANES
+#define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 32 ? (most) : 32 / (bytes))
+#endif
 /* packed_gemm:
      a double[n][m], in
      b double[m][p], in
@@ -59,6 +67,8 @@ int packed_gemm(
         const double *restrict a,
         const double *restrict b,
         double *restrict c) {
+    typedef double __attribute__((vector_size(LOZENGE_LANES(8, 8) * 8), aligned(8),
+            may_alias)) f64x8;
     if (n < 0 || m < 0 || p < 0 || lozenge_add_beyond(m, 255)) {
         return BAD_SIZES;
     }
@@ -102,9 +112,9 @@ int packed_gemm(
                         double acc[8][3][8];
                         for (int64_t i = 0; i < 8; i++) {
                             for (int64_t j = 0; j < 3; j++) {
-                                #pragma omp simd simdlen(8)
-                                for (int64_t l = 0; l < 8; l++) {
-                                    acc[i][j][l] = 0.0;
+                                #pragma GCC unroll 4
+                                for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
+                                    *(f64x8 *)&acc[i][j][l] = 0.0 - (f64x8){0};
                                 }
                             }
                         }
@@ -113,10 +123,11 @@ int packed_gemm(
                             for (int64_t i = 0; i < 8; i++) {
                                 #pragma GCC unroll 3
                                 for (int64_t j = 0; j < 3; j++) {
-                                    #pragma omp simd simdlen(8)
-                                    for (int64_t l = 0; l < 8; l++) {
-                                        acc[i][j][l] += left[(ip * 256 + k) * 8 + i]
-                                                * right[((jp * 256 + k) * 3 + j) * 8 + l];
+                                    #pragma GCC unroll 4
+                                    for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
+                                        *(f64x8 *)&acc[i][j][l] += left[(ip * 256 + k) * 8 + i]
+                                                * *(f64x8 *)&right[((jp * 256 + k) * 3 + j) * 8
+                                                + l];
                                     }
                                 }
                             }
@@ -124,10 +135,10 @@ int packed_gemm(
                         if (ic + ip * 8 + 8 <= n && jp * 24 + 24 <= p) {
                             for (int64_t i = 0; i < 8; i++) {
                                 for (int64_t j = 0; j < 3; j++) {
-                                    #pragma omp simd simdlen(8)
-                                    for (int64_t l = 0; l < 8; l++) {
-                                        c[(ic + ip * 8 + i) * p + jp * 24 + j * 8 + l] +=
-                                                acc[i][j][l];
+                                    #pragma GCC unroll 4
+                                    for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
+                                        *(f64x8 *)&c[(ic + ip * 8 + i) * p + jp * 24 + j * 8 + l] +=
+                                                *(f64x8 *)&acc[i][j][l];
                                     }
                                 }
                             }

@@ -3,20 +3,20 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize ("no-tree-loop-distribute-patterns")
 #endif
-
-#if defined(__AVX512F__) && defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
-#pragma GCC target ("prefer-vector-width=512")
-#endif
-
-#ifndef _OPENMP
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#endif
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
 enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
 
+#define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 16 ? (most) : 16 / (bytes))
+#if defined(__AVX512F__)
+#undef LOZENGE_LANES
+#define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 64 ? (most) : 64 / (bytes))
+#elif defined(__AVX__)
+#undef LOZENGE_LANES
+#define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 32 ? (most) : 32 / (bytes))
+#endif
 /* register_tile:
      a double[depth][8], in
      b double[depth][3][8], in
@@ -27,6 +27,8 @@ int register_tile(
         const double *restrict a,
         const double *restrict b,
         double *restrict c) {
+    typedef double __attribute__((vector_size(LOZENGE_LANES(8, 8) * 8), aligned(8),
+            may_alias)) f64x8;
     if (depth < 0) {
         return BAD_SIZES;
     }
@@ -43,9 +45,9 @@ int register_tile(
         for (int64_t i = 0; i < 8; i++) {
             #pragma GCC unroll 3
             for (int64_t j = 0; j < 3; j++) {
-                #pragma omp simd simdlen(8)
-                for (int64_t l = 0; l < 8; l++) {
-                    acc[i][j][l] += a[k * 8 + i] * b[(k * 3 + j) * 8 + l];
+                #pragma GCC unroll 4
+                for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
+                    *(f64x8 *)&acc[i][j][l] += a[k * 8 + i] * *(f64x8 *)&b[(k * 3 + j) * 8 + l];
                 }
             }
         }

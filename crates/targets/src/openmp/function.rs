@@ -1,6 +1,6 @@
 //! Prints a function of the loop IR as a C function.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use loops::{Code, CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
 
@@ -48,6 +48,8 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
         ints: BTreeSet::new(),
         regions: 0,
         in_simd: false,
+        in_vectors: None,
+        vector_types: BTreeMap::new(),
         status,
         just_written: None,
         stack_bytes: 0,
@@ -188,7 +190,7 @@ fn checked_body(
         .map(|p| CStmt::Expr(CExpr::Cast("void".to_owned(), Box::new(CExpr::name(&p.name)))))
         .collect();
     out.extend(head);
-    Ok(out)
+    Ok(lower.vector_definitions().into_iter().chain(out).collect())
 }
 
 /// The negation of an assumption.

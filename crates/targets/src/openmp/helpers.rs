@@ -73,6 +73,7 @@ pub enum Helper {
     NativeExtent,
     NativeAlign,
     Apart,
+    Lanes,
 }
 
 impl Helper {
@@ -139,6 +140,17 @@ impl Helper {
 #if defined(__GNUC__) && !defined(__clang__)
 #undef LOZENGE_APART
 #define LOZENGE_APART() __asm__ volatile(\"\")
+#endif"
+            }
+            // A power of two, so that a shorter vector has all of them.
+            Helper::Lanes => {
+                "#define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 16 ? (most) : 16 / (bytes))
+#if defined(__AVX512F__)
+#undef LOZENGE_LANES
+#define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 64 ? (most) : 64 / (bytes))
+#elif defined(__AVX__)
+#undef LOZENGE_LANES
+#define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 32 ? (most) : 32 / (bytes))
 #endif"
             }
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",

@@ -10,6 +10,7 @@ use crate::openmp::lower::Lower;
 use crate::openmp::memory::reads_memory;
 use crate::openmp::scope::Binding;
 use crate::openmp::stmt::Code;
+use crate::openmp::vectors::Shape;
 
 /// The maximal number of iterations of a loop of assignments that is unrolled.
 const WRITTEN_OUT: i64 = 4;
@@ -33,6 +34,7 @@ enum LoopForm {
     Plain,
     Unroll(i64),
     Simd,
+    Vectors(Shape),
     Parallel,
 }
 
@@ -51,7 +53,7 @@ impl Lower<'_> {
                     && self.one_lane_each(l)?
                     && (self.paper() || !self.fills_no_vector(l)?) =>
             {
-                LoopForm::Simd
+                self.vectors(l).map_or(LoopForm::Simd, LoopForm::Vectors)
             }
             LoopKind::Unroll(Some(times)) if times > 1 => LoopForm::Unroll(i64::from(times).min(1024)),
             LoopKind::Unroll(None) => match trips(l) {
@@ -93,7 +95,7 @@ impl Lower<'_> {
             _ if self.paper() => Care::None,
             LoopForm::Plain | LoopForm::Unroll(_) => choices::care(l, self.native),
             // Lanes, and iterations that threads share out, are not unrolled as a whole.
-            LoopForm::Parallel | LoopForm::Simd => choices::care(l, false).only(Care::Scalar),
+            LoopForm::Parallel | LoopForm::Simd | LoopForm::Vectors(_) => choices::care(l, false).only(Care::Scalar),
         };
         if care == Care::Scalar && !matches!(form, LoopForm::Parallel) {
             form = LoopForm::Plain;
@@ -128,6 +130,7 @@ impl Lower<'_> {
         let promotions = self.promote(&elements)?;
         let mut code = match form {
             LoopForm::Parallel => self.parallel_loop(l, lower, upper)?,
+            LoopForm::Vectors(shape) => Code::sure(self.vector_loop(l, shape)?),
             LoopForm::Simd => {
                 let mut pragma = "omp simd".to_owned();
                 if let Some(lanes @ (2 | 4 | 8 | 16)) = trips(l) {
@@ -226,7 +229,8 @@ impl Lower<'_> {
 
     /// The C loop.
     pub fn c_for(&self, l: &Loop, var: String, lower: CExpr, upper: CExpr, body: Vec<CStmt>) -> CStmt {
-        CStmt::For(CFor { ty: self.index_type.clone(), var, lower, upper, step: l.step.max(1), body })
+        let step = CExpr::int(l.step.max(1));
+        CStmt::For(CFor { ty: self.index_type.clone(), var, lower, upper, step, body })
     }
 
     /// Brings the loop variable into scope; its C name.

@@ -1,6 +1,6 @@
 //! The state of a translation, and scalar expressions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use loops::{
     Access, ArrayDecl, BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Name, Scalar, UnaryOp, Value,
@@ -15,6 +15,7 @@ use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Scope};
 use crate::openmp::types::{Structs, at_path, elem_type, member, scalar_type};
 use crate::openmp::usage::Usage;
+use crate::openmp::vectors::Vectors;
 use crate::openmp::{Options, Style};
 
 /// What a function's translation carries along.
@@ -48,6 +49,10 @@ pub struct Lower<'a> {
     pub regions: usize,
     /// Whether the current statement is in a vector loop.
     pub in_simd: bool,
+    /// The loop around the current statement, if it is written as vectors.
+    pub in_vectors: Option<Vectors>,
+    /// Types of vectors in use: the type of the numbers and how many of them.
+    pub vector_types: BTreeMap<(&'static str, i64), String>,
     /// The variable that tells of a failed allocation.
     pub status: String,
     /// The element that the statement before this one assigned.
@@ -109,7 +114,7 @@ impl Lower<'_> {
         }
         let elem = at_path(&array.elem, &access.path)
             .ok_or_else(|| invalid(format!("`{}` has no such component", access.array)))?;
-        let mut value = array.element(indices);
+        let mut value = self.vector_at(access, array.element(indices));
         for component in &access.path {
             value = CExpr::Member(Box::new(value), member(*component).to_owned());
         }

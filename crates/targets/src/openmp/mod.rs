@@ -35,6 +35,7 @@ mod scope;
 mod stmt;
 pub(crate) mod types;
 mod usage;
+mod vectors;
 mod wide;
 
 use std::collections::BTreeSet;
@@ -252,7 +253,7 @@ const WHOLE_REGISTERS: &str = "
 
 /// Whether there are loops over lanes beside an array of a function's own, which may then be a tile of registers.
 fn has_tile(body: &[crate::c::CStmt]) -> bool {
-    body.iter().any(crate::c::CStmt::declares_array) && body.iter().any(|s| s.has_pragma("omp simd"))
+    body.iter().any(crate::c::CStmt::declares_array) && body.iter().any(|s| s.has_pragma("omp simd") || s.defines_type())
 }
 
 /// Feature macros, includes and guards against warnings.

@@ -426,7 +426,7 @@ impl Lower<'_> {
                 var: var.clone(),
                 lower: CExpr::int(0),
                 upper: dim.clone(),
-                step: 1,
+                step: CExpr::int(1),
                 body,
             })];
         }

@@ -94,6 +94,7 @@ pub fn emit_region(
         lower.scope.push(&param.name, Binding::Array(array));
     }
     let stmts = lower.block(&function.body)?.stmts;
+    let stmts: Vec<CStmt> = lower.vector_definitions().into_iter().chain(stmts).collect();
     let declares = stmts.iter().any(|s| matches!(s, CStmt::Declare { .. }));
     let stmts = if declares { vec![CStmt::Block(None, stmts)] } else { stmts };
     let mut printer = Printer::indented(Layout::Readable, &names.indent);

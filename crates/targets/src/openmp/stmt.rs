@@ -270,7 +270,7 @@ impl Lower<'_> {
             _ => self.stored(&assign.value, ty)?,
         };
         let Some(update) = assign.update else {
-            return Ok(CStmt::Assign(target, "=", value));
+            return Ok(CStmt::Assign(target, "=", self.vector_of(&assign.value, value)));
         };
         let kind = self.of_data(ty);
         let wraps = kind.wraps;
@@ -364,7 +364,7 @@ impl Lower<'_> {
                     var: var.clone(),
                     lower: CExpr::int(0),
                     upper: extent,
-                    step: 1,
+                    step: CExpr::int(1),
                     body: vec![code],
                 });
             }
