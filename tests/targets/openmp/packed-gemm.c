@@ -118,16 +118,40 @@ int packed_gemm(
                                 }
                             }
                         }
-                        for (int64_t k = 0; k < lozenge_min(256, m - kc); k++) {
+                        {
+                            double acc_held[8][3][8];
                             #pragma GCC unroll 8
                             for (int64_t i = 0; i < 8; i++) {
                                 #pragma GCC unroll 3
                                 for (int64_t j = 0; j < 3; j++) {
                                     #pragma GCC unroll 4
                                     for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
-                                        *(f64x8 *)&acc[i][j][l] += left[(ip * 256 + k) * 8 + i]
-                                                * *(f64x8 *)&right[((jp * 256 + k) * 3 + j) * 8
-                                                + l];
+                                        *(f64x8 *)&acc_held[i][j][l] = *(f64x8 *)&acc[i][j][l];
+                                    }
+                                }
+                            }
+                            for (int64_t k = 0; k < lozenge_min(256, m - kc); k++) {
+                                #pragma GCC unroll 8
+                                for (int64_t i = 0; i < 8; i++) {
+                                    #pragma GCC unroll 3
+                                    for (int64_t j = 0; j < 3; j++) {
+                                        #pragma GCC unroll 4
+                                        for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
+                                            *(f64x8 *)&acc_held[i][j][l] +=
+                                                    left[(ip * 256 + k) * 8 + i]
+                                                    * *(f64x8 *)&right[((jp * 256 + k) * 3 + j) * 8
+                                                    + l];
+                                        }
+                                    }
+                                }
+                            }
+                            #pragma GCC unroll 8
+                            for (int64_t i = 0; i < 8; i++) {
+                                #pragma GCC unroll 3
+                                for (int64_t j = 0; j < 3; j++) {
+                                    #pragma GCC unroll 4
+                                    for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
+                                        *(f64x8 *)&acc[i][j][l] = *(f64x8 *)&acc_held[i][j][l];
                                     }
                                 }
                             }

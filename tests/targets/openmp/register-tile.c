@@ -40,14 +40,38 @@ int register_tile(
             }
         }
     }
-    for (int64_t k = 0; k < depth; k++) {
+    {
+        double acc_held[8][3][8];
         #pragma GCC unroll 8
         for (int64_t i = 0; i < 8; i++) {
             #pragma GCC unroll 3
             for (int64_t j = 0; j < 3; j++) {
                 #pragma GCC unroll 4
                 for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
-                    *(f64x8 *)&acc[i][j][l] += a[k * 8 + i] * *(f64x8 *)&b[(k * 3 + j) * 8 + l];
+                    *(f64x8 *)&acc_held[i][j][l] = *(f64x8 *)&acc[i][j][l];
+                }
+            }
+        }
+        for (int64_t k = 0; k < depth; k++) {
+            #pragma GCC unroll 8
+            for (int64_t i = 0; i < 8; i++) {
+                #pragma GCC unroll 3
+                for (int64_t j = 0; j < 3; j++) {
+                    #pragma GCC unroll 4
+                    for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
+                        *(f64x8 *)&acc_held[i][j][l] += a[k * 8 + i]
+                                * *(f64x8 *)&b[(k * 3 + j) * 8 + l];
+                    }
+                }
+            }
+        }
+        #pragma GCC unroll 8
+        for (int64_t i = 0; i < 8; i++) {
+            #pragma GCC unroll 3
+            for (int64_t j = 0; j < 3; j++) {
+                #pragma GCC unroll 4
+                for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
+                    *(f64x8 *)&acc[i][j][l] = *(f64x8 *)&acc_held[i][j][l];
                 }
             }
         }

@@ -6,6 +6,7 @@ use loops::{Code, CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
 
 use crate::c::{CExpr, CFunction, CParam, CStmt};
 use crate::c_print::{Layout, Printer};
+use crate::openmp::held::counted_arrays;
 use crate::openmp::helpers::Helper;
 use crate::openmp::lower::{Lower, comparison};
 use crate::openmp::memory::null_test;
@@ -39,6 +40,7 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
         names,
         ranges: Ranges::default(),
         usage: Usage::of(body),
+        counted: counted_arrays(body),
         helpers: BTreeSet::new(),
         structs: Structs::default(),
         claimed: HashMap::new(),

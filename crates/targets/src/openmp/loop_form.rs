@@ -95,12 +95,18 @@ impl Lower<'_> {
             _ if self.paper() => Care::None,
             LoopForm::Plain | LoopForm::Unroll(_) => choices::care(l, self.native),
             // Lanes, and iterations that threads share out, are not unrolled as a whole.
-            LoopForm::Parallel | LoopForm::Simd | LoopForm::Vectors(_) => choices::care(l, false).only(Care::Scalar),
+            LoopForm::Parallel | LoopForm::Simd | LoopForm::Vectors(_) => {
+                choices::care(l, false).only(Care::Scalar)
+            }
         };
         if care == Care::Scalar && !matches!(form, LoopForm::Parallel) {
             form = LoopForm::Plain;
         }
         if let Some(stmts) = written_out(l).filter(|_| !self.paper() && care == Care::None) {
+            return self.sequence(&stmts);
+        }
+        if let (LoopForm::Plain, Care::None, Some(stmts)) = (&form, care, self.held(l)) {
+            self.usage.add(&stmts);
             return self.sequence(&stmts);
         }
         let mut before = Vec::new();

@@ -30,6 +30,8 @@ pub struct Lower<'a> {
     pub ranges: Ranges,
     /// How each local array is used.
     pub usage: Usage,
+    /// Arrays with a subscript that a loop counts which is not unrolled.
+    pub counted: BTreeSet<Name>,
     /// Helpers in use.
     pub helpers: BTreeSet<Helper>,
     /// Structs in use.

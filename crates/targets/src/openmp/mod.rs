@@ -19,6 +19,7 @@ pub(crate) mod build;
 mod carry;
 mod choices;
 mod function;
+mod held;
 mod helpers;
 mod integers;
 mod lanes;
@@ -253,7 +254,8 @@ const WHOLE_REGISTERS: &str = "
 
 /// Whether there are loops over lanes beside an array of a function's own, which may then be a tile of registers.
 fn has_tile(body: &[crate::c::CStmt]) -> bool {
-    body.iter().any(crate::c::CStmt::declares_array) && body.iter().any(|s| s.has_pragma("omp simd") || s.defines_type())
+    body.iter().any(crate::c::CStmt::declares_array)
+        && body.iter().any(|s| s.has_pragma("omp simd") || s.defines_type())
 }
 
 /// Feature macros, includes and guards against warnings.
