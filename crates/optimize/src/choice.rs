@@ -14,12 +14,14 @@ pub struct Candidate<T> {
     pub value: T,
     /// What is predicted for it.
     pub cost: Cost,
+    /// Whether it is the program as it is written.
+    pub written: bool,
 }
 
 impl<T> Candidate<T> {
     /// A candidate with its predicted cost.
     pub fn new(name: impl Into<String>, value: T, function: &Function, machine: &Machine) -> Candidate<T> {
-        Candidate { name: name.into(), value, cost: cost(function, machine) }
+        Candidate { name: name.into(), value, cost: cost(function, machine), written: false }
     }
 }
 
@@ -38,7 +40,8 @@ pub struct Choice<T> {
 /// they differ by more than this, and wrong for some by less.
 pub const MARGIN: f64 = 1.25;
 
-/// Chooses a candidate by predicted cost. A later one must be better than the earlier ones by [`MARGIN`]. Nothing if there is none.
+/// Chooses a candidate by predicted cost. A later one must be better than the earlier ones by [`MARGIN`]; but what is written is
+/// kept unless another is predicted to be faster. Nothing if there is none.
 pub fn choose<T>(candidates: Vec<Candidate<T>>) -> Option<Choice<T>> {
     let cycles: Vec<f64> = candidates.iter().map(|c| c.cost.cycles()).collect();
     let mut at = 0;
@@ -47,6 +50,8 @@ pub fn choose<T>(candidates: Vec<Candidate<T>>) -> Option<Choice<T>> {
             at = k;
         }
     }
+    let kept = |k: &usize| candidates[*k].written && cycles[*k] <= cycles[at];
+    let at = (0..cycles.len()).find(kept).unwrap_or(at);
     let chosen = candidates.get(at)?;
     let mut lines = vec![format!("{}: chosen, {}", chosen.name, chosen.cost.text())];
     for other in candidates.iter().enumerate().filter(|(k, _)| *k != at).map(|(_, c)| c) {
@@ -77,5 +82,15 @@ mod tests {
             "first"
         );
         assert!(choose(Vec::<Candidate<()>>::new()).is_none());
+    }
+
+    #[test]
+    fn what_is_written_is_kept_unless_another_is_faster() {
+        let rows = "for i in 0..n { for j in 0..n { a[i][j] *= 2.0 } }";
+        let columns = "for j in 0..n { for i in 0..n { a[i][j] *= 2.0 } }";
+        let written = |body| Candidate { written: true, ..candidate("written", body) };
+        let chosen = |others: Vec<Candidate<()>>| choose(others).unwrap().chosen.name;
+        assert_eq!(chosen(vec![candidate("other", rows), written(rows)]), "written");
+        assert_eq!(chosen(vec![candidate("other", rows), written(columns)]), "other");
     }
 }

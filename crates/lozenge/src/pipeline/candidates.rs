@@ -14,7 +14,7 @@ pub(super) fn chosen(
     let machine = c::machine(request)?;
     let candidate = |(name, value): (&str, Lowered)| {
         let cost = cost(&value.function, &machine);
-        Candidate { name: name.to_owned(), value, cost }
+        Candidate { name: name.to_owned(), value, cost, written: false }
     };
     let candidates = candidates.into_iter().flatten().map(candidate).collect();
     let choice = choose(candidates).ok_or_else(|| Failure::refused("X0601", "there is no candidate"))?;
