@@ -4,13 +4,19 @@
 //! the next statement reads it. In a strip a sum along each row keeps its order (nothing is reassociated): the rows are the lanes of the
 //! vector, and the columns are run one after the other. What adds rows to a vector, or changes the matrix, runs along the row.
 //!
+//! A triangular solve needs the rows above a row, so its strips are run one after the other: first what the rows of earlier strips give, row by row
+//! in lanes, then the small triangle in the order of the text ([`triangle`]).
+//!
 //! Strips run in parallel where no dependence goes from one to another, or only those of reductions that may be reordered: then each thread has partial
 //! results of its own. Left out: nests of more loops (see the tiles for contractions).
+
+mod triangle;
 
 use std::collections::BTreeMap;
 
 use loops::{Access, Expr, Name, ReduceOp};
 
+use super::contraction::linear;
 use super::window::{Windows, vectorise};
 use super::{Request, Shaped, exists, privatised};
 use crate::codegen::reducing;
@@ -19,6 +25,7 @@ use crate::fault::{self, Result};
 use crate::locality;
 use crate::model::{Model, Statement};
 use crate::tree::{self, Band, Branch, FunctionText, LoopCode, Member, Node, SetText, Tree};
+use triangle::Triangle;
 
 /// Rows in a strip: two vectors of the widest kind, for two chains of additions at a time.
 const STRIP: i64 = 16;
@@ -53,14 +60,11 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
         }
     }
     // Nests that follow each other and may share their strips are one group.
-    let mut groups: Vec<(Vec<usize>, Option<Roles>)> = Vec::new();
+    let strip = request.width.unwrap_or(STRIP);
+    let mut groups: Vec<(Vec<usize>, Way)> = Vec::new();
     for nest in nests {
-        let roles = roles(model, &nest);
-        let roles = match roles {
-            Some(roles) if together(model, dependences, &roles)? => Some(roles),
-            _ => None,
-        };
-        if let (Some((group, Some(before))), Some(new)) = (groups.last_mut(), &roles) {
+        let way = way(model, dependences, &nest, strip)?;
+        if let (Some((group, Way::Strips(before))), Way::Strips(new)) = (groups.last_mut(), &way) {
             let mut both = before.clone();
             both.extend(new.clone());
             if together(model, dependences, &both)? {
@@ -69,19 +73,17 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
                 continue;
             }
         }
-        groups.push((nest, roles));
+        groups.push((nest, way));
     }
-    let sums = groups.iter().filter_map(|(_, roles)| roles.as_ref()).flat_map(|roles| roles.values());
-    if !sums.clone().any(|role| role.sums) || !request.vector {
+    if !groups.iter().any(|(_, way)| way.sums()) || !request.vector {
         return Ok(None);
     }
-    let strip = request.width.unwrap_or(STRIP);
     let mut branches = Vec::new();
     let mut lines = Vec::new();
-    for (group, roles) in &groups {
+    for (group, way) in &groups {
         let statements: Vec<&Statement> = group.iter().map(|k| &model.statements[*k]).collect();
-        let child = match roles {
-            Some(roles) => {
+        let child = match way {
+            Way::Strips(roles) => {
                 let privatised =
                     if request.parallel { independent(model, dependences, roles)? } else { None };
                 lines.push(format!(
@@ -96,7 +98,11 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
                 ));
                 group_node(model, roles, strip, privatised)?
             }
-            None => vectorise(model, dependences, &Windows::default(), tree::order(&statements, 0)?)?,
+            Way::Triangle(triangle) => {
+                lines.push(format!("strips of {strip} rows of a triangle"));
+                triangle.node(model, strip)?
+            }
+            Way::Order => vectorise(model, dependences, &Windows::default(), tree::order(&statements, 0)?)?,
         };
         let tuples = statements.iter().map(|s| Ok(tree::tuple(s)?.0)).collect::<Result<Vec<_>>>()?.join("; ");
         branches.push(Branch { filter: SetText::new(format!("{{ {tuples} }}")), child: Box::new(child) });
@@ -110,6 +116,36 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
 
 /// The roles of statements, by their position in the model.
 type Roles = BTreeMap<usize, Role>;
+
+/// How a group of nests is run.
+enum Way {
+    /// Strip by strip, in each all statements one after the other.
+    Strips(Roles),
+    /// Strip by strip of a triangle.
+    Triangle(Triangle),
+    /// In the order of the text.
+    Order,
+}
+
+impl Way {
+    /// Whether sums along rows get lanes.
+    fn sums(&self) -> bool {
+        match self {
+            Way::Strips(roles) => roles.values().any(|role| role.sums),
+            Way::Triangle(_) => true,
+            Way::Order => false,
+        }
+    }
+}
+
+/// How a nest may be run.
+fn way(model: &Model, dependences: &[Dependence], nest: &[usize], strip: i64) -> Result<Way> {
+    let Some(roles) = roles(model, nest) else { return Ok(Way::Order) };
+    if together(model, dependences, &roles)? {
+        return Ok(Way::Strips(roles));
+    }
+    Ok(Triangle::of(model, dependences, &roles, strip)?.map_or(Way::Order, Way::Triangle))
+}
 
 /// The roles of the statements of a nest, if all have one.
 fn roles(model: &Model, nest: &[usize]) -> Option<Roles> {
@@ -132,15 +168,28 @@ fn roles(model: &Model, nest: &[usize]) -> Option<Roles> {
 fn role(statement: &Statement) -> Option<Role> {
     let iterators = statement.iterators();
     let target = &statement.assign.target;
+    // The iterator that a subscript is, forward or backward.
+    let one = |e: &Expr| -> Option<usize> {
+        let at = iterators.iter().position(|name| e.vars().contains(name))?;
+        let backward = || {
+            let linear = linear(e)?;
+            (linear.coefficient(&iterators[at]) == -1 && linear.coefficient(&iterators[1 - at]) == 0)
+                .then_some(at)
+        };
+        if matches!(e, Expr::Var(_)) { Some(at) } else { backward() }
+    };
     let mut row = None;
     let mut look = |access: &Access| -> bool {
-        if let [Expr::Var(a), Expr::Var(b)] = access.indices.as_slice()
-            && let Some(r) = (0..2).find(|k| iterators[*k] == *a && iterators[1 - *k] == *b)
-        {
-            return *row.get_or_insert(r) == r;
+        match access.indices.as_slice() {
+            [a, b] => match (one(a), one(b)) {
+                (Some(r), Some(c)) if r != c => *row.get_or_insert(r) == r,
+                _ => false,
+            },
+            // Vectors are along one of the two; anything else has no place here.
+            [] | [Expr::Var(_)] => true,
+            [a] => one(a).is_some(),
+            _ => false,
         }
-        // Vectors are along one of the two; anything else has no place here.
-        matches!(access.indices.as_slice(), [] | [Expr::Var(_)])
     };
     let mut fits = look(target);
     statement.assign.value.walk(&mut |e| {
@@ -151,7 +200,7 @@ fn role(statement: &Statement) -> Option<Role> {
     let row = row.filter(|_| fits)?;
     let column = 1 - row;
     let sums = match target.indices.as_slice() {
-        [Expr::Var(name)] => *name == iterators[row],
+        [a] => one(a) == Some(row),
         [_, _] => false,
         _ => return None,
     };
@@ -215,17 +264,10 @@ fn group_node(
         let (tuple, dims) = tree::tuple(statement)?;
         strips.push(format!("{tuple} -> [(floor({}/{strip}))]", dims[role.row]));
         let of = |dim: usize, child: Node| band(&[format!("{tuple} -> [({})]", dims[dim])], child);
-        let vector = |dim: usize| -> Result<Node> {
-            let node = of(dim, Node::Leaf);
-            let iterator = &statement.loops[dim].var;
-            // Something must move along the lanes, and what is stored must not stay.
-            let moves = locality::subscripts(statement)[0].1.iter().any(|e| e.vars().contains(iterator));
-            Ok(if moves { Node::Mark { name: "vector".to_owned(), child: Box::new(node) } } else { node })
-        };
         let child = match role.column {
-            None => vector(role.row)?,
-            Some(column) if role.sums => of(column, vector(role.row)?),
-            Some(column) => of(role.row, vector(column)?),
+            None => vector(statement, role.row)?,
+            Some(column) if role.sums => of(column, vector(statement, role.row)?),
+            Some(column) => of(role.row, vector(statement, column)?),
         };
         branches.push(Branch { filter: SetText::new(format!("{{ {tuple} }}")), child: Box::new(child) });
     }
@@ -235,6 +277,15 @@ fn group_node(
         Some(arrays) => Node::Mark { name: reducing("parallel", &arrays), child: Box::new(node) },
         None => node,
     })
+}
+
+/// The loop of a statement at this depth, as lanes if something moves along them and what is stored does not stay.
+fn vector(statement: &Statement, dim: usize) -> Result<Node> {
+    let (tuple, dims) = tree::tuple(statement)?;
+    let node = band(&[format!("{tuple} -> [({})]", dims[dim])], Node::Leaf);
+    let iterator = &statement.loops[dim].var;
+    let moves = locality::subscripts(statement)[0].1.iter().any(|e| e.vars().contains(iterator));
+    Ok(if moves { Node::Mark { name: "vector".to_owned(), child: Box::new(node) } } else { node })
 }
 
 fn band(functions: &[String], child: Node) -> Node {
