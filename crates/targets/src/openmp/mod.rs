@@ -35,6 +35,7 @@ pub(crate) mod scalars;
 mod scope;
 mod stmt;
 pub(crate) mod types;
+mod uneven;
 mod usage;
 mod vectors;
 mod wide;

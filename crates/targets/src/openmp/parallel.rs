@@ -17,6 +17,7 @@ use crate::openmp::memory::{null_test, reads_memory, small};
 use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::stmt::Code;
 use crate::openmp::types::{leaves, member};
+use crate::openmp::uneven::uneven;
 
 /// A variable that stands for a scalar behind a pointer during a reduction: clauses take variables
 /// only.
@@ -215,7 +216,7 @@ impl Lower<'_> {
             clauses.push_str(match by_data(&l.body) {
                 Some(Ends::Here) => " schedule(dynamic, 64)",
                 Some(Ends::Inside) => " schedule(dynamic)",
-                None if self.uneven(l) => " schedule(dynamic)",
+                None if uneven(l) => " schedule(dynamic)",
                 None => "",
             });
         }

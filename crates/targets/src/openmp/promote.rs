@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::access::{AccessKind, AccessSite, Context, accesses};
-use loops::{Access, BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
+use loops::{Access, Diagnostic, Elem, Loop, LoopKind, Name, Stmt};
 
 use crate::c::{CExpr, CStmt};
 use crate::openmp::loop_form::trips;
@@ -127,35 +127,6 @@ impl Lower<'_> {
             Some(guard) => vec![CStmt::If(guard, out, Vec::new())],
             None => vec![CStmt::Block(None, out)],
         }
-    }
-
-    /// Whether the iterations of a parallel loop differ in length: either the beginning or the end
-    /// of an inner loop depends on the variable, not both.
-    pub fn uneven(&self, l: &Loop) -> bool {
-        fn look<'a>(body: &'a [Stmt], dependent: &mut Vec<&'a Name>) -> bool {
-            body.iter().any(|stmt| match stmt {
-                Stmt::Loop(l) => {
-                    let low = mentions(&l.lower, dependent);
-                    let high = if low { mentions(&l.upper, dependent) } else { moves(&l.upper, dependent) };
-                    if low && high {
-                        dependent.push(&l.var);
-                    }
-                    low != high || look(&l.body, dependent)
-                }
-                _ => stmt.bodies().into_iter().any(|b| look(b, dependent)),
-            })
-        }
-        look(&l.body, &mut vec![&l.var])
-    }
-}
-
-/// Whether an end depends on one of the variables other than by cutting off a tile at the edge
-/// (`min(32, n - t)`).
-fn moves(e: &Expr, vars: &[&Name]) -> bool {
-    match e {
-        Expr::Binary(BinaryOp::Min, a, b) => moves(a, vars) && moves(b, vars),
-        _ if e.children().is_empty() => mentions(e, vars),
-        _ => e.children().into_iter().any(|c| moves(c, vars)),
     }
 }
 
