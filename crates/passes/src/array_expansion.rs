@@ -6,7 +6,8 @@
 //!
 //! An array is expanded over the innermost loop that fills it and those around that, all of whose bounds depend on sizes alone; memory grows by the product of
 //! their extents. It is filled if the first statement of the loop's body that
-//! mentions it assigns all its elements, one by one. Left out: arrays that anything outside of that loop mentions.
+//! mentions it assigns all elements that the body mentions, one by one: all of the array, or a part from its beginning (`w[160]` of which only `w[0]` to
+//! `w[n - 1]` are in use). Left out: arrays that anything outside of that loop mentions.
 
 use crate::pass::{Pass, Step};
 use loops::facts::Facts;
@@ -38,12 +39,15 @@ fn renew(function: &Function) -> Option<Function> {
 
 fn expanded(function: &Function, param: &Param) -> Option<Function> {
     let mut around = Vec::new();
-    let filler = find(&function.body, param, &mut around)?;
+    let (filler, extents) = find(&function.body, param, &mut around)?;
     let constant = |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| function.sizes.contains(v));
     let loops: Vec<&Loop> = around.iter().copied().chain([filler]).collect();
     let simple = |l: &&Loop| l.step == 1 && l.lower == Expr::Int(0) && constant(&l.upper);
     let unique = |l: &&Loop| loops.iter().filter(|other| other.var == l.var).count() == 1;
-    if !loops.iter().all(|l| simple(l) && unique(l)) {
+    if !loops.iter().all(|l| simple(l) && unique(l)) || !extents.iter().all(constant) {
+        return None;
+    }
+    if !inside(filler, param, &extents) {
         return None;
     }
     // Nothing outside of the loop mentions it, so all mentions are inside.
@@ -57,7 +61,11 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
     // An extent is not negative, also where a loop does not run.
     let facts = Facts::of(function);
     let mut dims: Vec<Expr> = loops.iter().map(|l| simplify::expr(&l.upper.clone().max(0), &facts)).collect();
-    dims.extend(param.dims.iter().cloned());
+    // The extent of an array is not negative, the end of a loop may be.
+    dims.extend(extents.iter().zip(&param.dims).map(|(extent, whole)| match extent == whole {
+        true => extent.clone(),
+        false => simplify::expr(&extent.clone().max(0), &facts),
+    }));
     let mut body = vec![Stmt::Local(ArrayDecl {
         name: own.clone(),
         elem: param.elem.clone(),
@@ -85,7 +93,7 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
         update: None,
         value: Expr::Load(Access::element(own, from)),
     });
-    for (var, dim) in vars.iter().zip(&param.dims).rev() {
+    for (var, dim) in vars.iter().zip(&extents).rev() {
         copy = Stmt::Loop(Loop::upto(var.clone(), dim.clone(), LoopKind::Sequential, vec![copy]));
     }
     let runs = loops
@@ -96,8 +104,8 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
     Some(Function { body, ..function.clone() })
 }
 
-/// The innermost loop whose body fills the array first, with the loops around it.
-fn find<'a>(body: &'a [Stmt], param: &Param, around: &mut Vec<&'a Loop>) -> Option<&'a Loop> {
+/// The innermost loop whose body fills the array first, and how much of it; `around` has the loops around it then.
+fn find<'a>(body: &'a [Stmt], param: &Param, around: &mut Vec<&'a Loop>) -> Option<(&'a Loop, Vec<Expr>)> {
     for stmt in body {
         let Stmt::Loop(l) = stmt else { continue };
         around.push(l);
@@ -106,34 +114,46 @@ fn find<'a>(body: &'a [Stmt], param: &Param, around: &mut Vec<&'a Loop>) -> Opti
             return inner;
         }
         around.pop();
-        if l.body
-            .iter()
-            .find(|stmt| count(std::slice::from_ref(stmt), &param.name) > 0)
-            .is_some_and(|first| fills(first, param, &mut Vec::new()))
+        let mut over = Vec::new();
+        if let Some(first) = l.body.iter().find(|stmt| count(std::slice::from_ref(stmt), &param.name) > 0)
             && !matches!(l.body.as_slice(), [_])
+            && fills(first, param, &mut over)
         {
-            return Some(l);
+            return Some((l, over.into_iter().map(|l| l.upper.clone()).collect()));
         }
     }
     None
 }
 
-/// Whether a statement assigns every element before it reads it: loops over the extents, in their order, around an assignment that comes before
-/// everything else that they do with the same element.
-fn fills(stmt: &Stmt, param: &Param, outer: &mut Vec<Name>) -> bool {
+/// Whether all that the loop mentions of the array is in these extents: where they are not those of the array, subscripts are variables of loops that end
+/// there.
+fn inside(filler: &Loop, param: &Param, extents: &[Expr]) -> bool {
+    loops::accesses(&filler.body).iter().filter(|site| site.access.array == param.name).all(|site| {
+        site.access.indices.iter().zip(extents).zip(&param.dims).all(|((index, extent), whole)| {
+            let Expr::Var(var) = index else { return extent == whole };
+            let own = site.loops().filter(|l| l.var == *var).last();
+            extent == whole
+                || own.is_some_and(|l| l.upper == *extent && matches!(l.lower, Expr::Int(low) if low >= 0))
+        })
+    })
+}
+
+/// Whether a statement assigns every element before it reads it: loops from 0, in the order of the extents, around an assignment that comes before
+/// everything else that they do with the same element. `outer` has these loops then.
+fn fills<'a>(stmt: &'a Stmt, param: &Param, outer: &mut Vec<&'a Loop>) -> bool {
     match stmt {
         Stmt::Loop(l) => {
             let at = outer.len();
-            let whole = l.step == 1 && l.lower == Expr::Int(0) && param.dims.get(at) == Some(&l.upper);
+            let whole = l.step == 1 && l.lower == Expr::Int(0) && at < param.dims.len();
             let own = Expr::Var(l.var.clone());
             let apart =
                 whole && accesses(&l.body, &param.name).iter().all(|a| a.indices.get(at) == Some(&own));
-            outer.push(l.var.clone());
+            outer.push(l);
             let first = l.body.iter().find(|stmt| count(std::slice::from_ref(stmt), &param.name) > 0);
             apart && first.is_some_and(|first| fills(first, param, outer))
         }
         Stmt::Assign(assign) => {
-            let here: Vec<Expr> = outer.iter().map(|v| Expr::Var(v.clone())).collect();
+            let here: Vec<Expr> = outer.iter().map(|l| Expr::Var(l.var.clone())).collect();
             assign.target.array == param.name
                 && assign.target.path.is_empty()
                 && assign.target.indices == here
