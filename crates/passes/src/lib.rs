@@ -24,6 +24,7 @@ mod index_set_splitting;
 mod invariant_code_motion;
 mod loop_coalescing;
 mod pass;
+mod pivot_splitting;
 mod scalar_expansion;
 mod scalar_replacement;
 mod store_forwarding;
@@ -38,13 +39,14 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 16] = [
+pub const ALL: [&Pass; 17] = [
     &CONSTANT_FOLDING,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
     &SIMPLIFICATION_FOR_C,
     &STRIP_MINING,
     &INDEX_SET_SPLITTING,
+    &PIVOT_SPLITTING,
     &CACHE_TILING,
     &ACCUMULATOR_COALESCING,
     &LOOP_COALESCING,
@@ -113,6 +115,7 @@ pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
+pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use store_forwarding::PASS as STORE_FORWARDING;

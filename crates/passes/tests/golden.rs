@@ -123,3 +123,13 @@ fn loop_coalescing_of_short_rows() {
 fn accumulator_coalescing_of_handed_over_sums() {
     check_same(&passes::ACCUMULATOR_COALESCING, &[0, 1, 5]);
 }
+
+#[test]
+fn pivot_splitting_of_rows_and_columns() {
+    check_same(&passes::PIVOT_SPLITTING, &[0, 1, 2, 3, 7]);
+}
+
+#[test]
+fn array_expansion_of_rows_of_work() {
+    check_same(&passes::ARRAY_EXPANSION, &[0, 1, 2, 7]);
+}

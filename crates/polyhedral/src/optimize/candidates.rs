@@ -27,6 +27,9 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     if free && cycles(function) < WEAK * cycles(&affine.function) {
         others.extend(nest_by_nest(function, options));
     }
+    if free {
+        others.extend(split_at_pivots(function, options, bounds));
+    }
     if free && behind {
         others.extend(in_order_of_text(function, options, bounds));
     }
@@ -122,6 +125,17 @@ fn in_order_of_text(function: &Function, options: &Options, bounds: Bounds) -> V
         made.ok().map(|(made, tree)| (name.to_owned(), finish(made, tree, report)))
     };
     [plain, marked].into_iter().filter_map(one).collect()
+}
+
+/// The order of the text with loops in three at the pivots of outer loops, and what is free then in parallel and in lanes; nothing where there are none.
+fn split_at_pivots(function: &Function, options: &Options, bounds: Bounds) -> Option<(String, Optimized)> {
+    let pass = &passes::PIVOT_SPLITTING;
+    let split = pass.run(function)?;
+    let Analysed { model, dependences, mut report, .. } = analyse(&split, options, bounds).ok()?;
+    let (made, tree) = as_text((&model, &dependences), &split, options, bounds.choice, &mut report).ok()?;
+    let told = "loops over rows and columns are split at the pivot";
+    let result = finish(made, tree, report).after(pass, split, told);
+    Some((result.name(function), result))
 }
 
 /// The affine schedule of a function, after the passes that let it have better tiles.
