@@ -7,11 +7,13 @@ use loops::{Access, BinaryOp, Expr as Hub, Name, Scalar};
 
 use super::assume::{Bounds, Need};
 use super::by_data::is_unknown;
-use super::index::{AtomKind, NotIndex, atom_number};
-use super::polynomial::{Gathered, Polynomial, has_rows, sizes_of_products};
+use super::index::{AtomKind, Index, NotIndex, atom_number};
+use super::polynomial::{Gathered, Polynomial, has_rows, sizes_of_products, small};
+use super::track::{Place, Product};
 use super::{ActiveLoop, Lowering, Try};
-use crate::ast::{At, Expr, ExprKind, Unary};
+use crate::ast::{At, Binary, Expr, ExprKind, Unary};
 use crate::codes;
+use crate::ctype::IntType;
 use crate::linear::Linear;
 use crate::lower::header::expr_mentions;
 use crate::lower::resolve::Meaning;
@@ -38,29 +40,62 @@ pub struct Pending {
 
 enum Subscript<'e> {
     Expr(&'e Expr),
+    /// Of `*(p + i)`, or the sum in `(p + i)[j]`.
+    Made(Box<Expr>),
     /// Of `*p`.
     Zero,
+}
+
+impl Subscript<'_> {
+    fn expr(&self) -> Option<&Expr> {
+        match self {
+            Subscript::Expr(e) => Some(e),
+            Subscript::Made(e) => Some(e),
+            Subscript::Zero => None,
+        }
+    }
+}
+
+/// A subscript with what is added to the pointer before it.
+fn moved<'e>(op: Binary, by: &'e Expr, last: &Subscript<'e>) -> Subscript<'e> {
+    match (op, last.expr()) {
+        (Binary::Add, None) => Subscript::Expr(by),
+        (op, last) => {
+            let zero = Expr { kind: ExprKind::Int(0, IntType::Int), at: by.at, height: 1 };
+            let last = last.cloned().unwrap_or(zero);
+            let (at, height) = (by.at.to(last.at), by.height.max(last.height) + 1);
+            let kind = ExprKind::Binary(op, Box::new(last), Box::new(by.clone()));
+            Subscript::Made(Box::new(Expr { kind, at, height }))
+        }
+    }
+}
+
+/// An extent as a form, where it is a sum of sizes.
+fn linear_of(e: &Hub) -> Option<Linear> {
+    match e {
+        Hub::Int(value) => Some(Linear::constant(*value)),
+        Hub::Var(name) => Some(Linear::name(name.clone())),
+        Hub::Binary(BinaryOp::Add, a, b) => linear_of(a)?.plus(&linear_of(b)?),
+        Hub::Binary(BinaryOp::Sub, a, b) => linear_of(a)?.minus(&linear_of(b)?),
+        Hub::Binary(BinaryOp::Mul, a, b) => {
+            let (a, b) = (linear_of(a)?, linear_of(b)?);
+            match (a.as_constant(), b.as_constant()) {
+                (Some(c), _) => b.times(c),
+                (_, Some(c)) => a.times(c),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 impl Lowering<'_> {
     /// An access, its element type, and its object. If it only `reads`, its subscripts may be data.
     pub(super) fn access(&mut self, e: &Expr, reads: bool) -> Try<(Access, Scalar, usize)> {
-        let mut subscripts = Vec::new();
-        let mut base = e;
-        loop {
-            match &base.kind {
-                ExprKind::Index(inner, index) => {
-                    subscripts.push(Subscript::Expr(index));
-                    base = inner;
-                }
-                ExprKind::Unary(Unary::Deref, inner) => {
-                    subscripts.push(Subscript::Zero);
-                    base = inner;
-                }
-                _ => break,
-            }
+        let (base, subscripts) = self.taken_apart(e);
+        if let Some(k) = self.followed_pointer(base) {
+            return self.access_through(k, base.at, &subscripts, (e.at, reads));
         }
-        subscripts.reverse();
         let ExprKind::Ident(name) = &base.kind else {
             let message = match &base.kind {
                 ExprKind::Unsupported(what) => {
@@ -101,13 +136,13 @@ impl Lowering<'_> {
         }
         let hub = self.name_of(k);
         if flat {
-            return Ok((self.flat_access(k, hub, &subscripts[0], (e.at, reads))?, elem, k));
+            return Ok((self.flat_access(k, hub, &subscripts[0], None, (e.at, reads))?, elem, k));
         }
         let mut indices = Vec::new();
         for (dimension, subscript) in subscripts.iter().enumerate() {
-            let index = match subscript {
-                Subscript::Zero => super::index::Index::constant(0),
-                Subscript::Expr(s) => match self.index(s) {
+            let index = match subscript.expr() {
+                None => Index::constant(0),
+                Some(s) => match self.index(s) {
                     Ok(index) => index,
                     Err(why) => match self.looked_up(k, s, reads) {
                         Some(index) => {
@@ -136,6 +171,132 @@ impl Lowering<'_> {
         Ok((Access { array: hub, indices, path: Vec::new() }, elem, k))
     }
 
+    /// The array and the subscripts of an access, the outermost first: `*(a + i)` is `a[i]`.
+    fn taken_apart<'e>(&self, e: &'e Expr) -> (&'e Expr, Vec<Subscript<'e>>) {
+        let mut subscripts: Vec<Subscript<'e>> = Vec::new();
+        let mut base = e;
+        loop {
+            match &base.kind {
+                ExprKind::Index(inner, index) => {
+                    subscripts.push(Subscript::Expr(index));
+                    base = inner;
+                }
+                ExprKind::Unary(Unary::Deref, inner) => {
+                    subscripts.push(Subscript::Zero);
+                    base = inner;
+                }
+                // What is added to a pointer is added to the subscript that follows it.
+                ExprKind::Binary(op @ (Binary::Add | Binary::Sub), a, b) if !subscripts.is_empty() => {
+                    let turned = *op == Binary::Add && self.rank(a) == 0;
+                    let (pointer, by) = if turned { (b, a) } else { (a, b) };
+                    if self.rank(pointer) == 0 || self.rank(by) != 0 {
+                        break;
+                    }
+                    let Some(last) = subscripts.pop() else { break };
+                    subscripts.push(moved(*op, by, &last));
+                    base = pointer;
+                }
+                _ => break,
+            }
+        }
+        subscripts.reverse();
+        (base, subscripts)
+    }
+
+    /// An access by a pointer whose value is followed.
+    fn access_through(
+        &mut self,
+        pointer: usize,
+        named: At,
+        subscripts: &[Subscript<'_>],
+        (at, reads): (At, bool),
+    ) -> Try<(Access, Scalar, usize)> {
+        let name = self.res.objects[pointer].name.clone();
+        let [subscript] = subscripts else {
+            let message = format!("the pointer `{name}` is used as a value");
+            return self.fail(
+                codes::EXPRESSION,
+                message,
+                named,
+                "only what it points to can be read or written",
+            );
+        };
+        let whole = Expr { kind: ExprKind::Ident(name.clone()), at: named, height: 1 };
+        let place = match self.place_of(&whole) {
+            Ok(place) => place,
+            Err(why) => {
+                let help = "point it to an array, or to a place in one that follows from loop variables and sizes, before it is used: `row = x + i * n`";
+                let message = why.reason;
+                return self.fail_with(codes::EXPRESSION, message, (at, "used here"), help);
+            }
+        };
+        let k = place.object;
+        let hub = self.name_of(k);
+        let (elem, flat) = (self.arrays[&k].elem, self.arrays[&k].flat);
+        if flat {
+            let access = self.flat_access(k, hub, subscript, Some(&place.offset), (at, reads))?;
+            return Ok((access, elem, k));
+        }
+        let last = self.last_subscript(k, &place, subscript, (at, reads))?;
+        let Some(first) = place.leading.first() else {
+            return self.fail(codes::SHAPE, format!("`{name}` points to rows"), at, "expected an element");
+        };
+        let loops = self.bounds_here();
+        self.add_reach(k, &first.form, &loops);
+        if self.arrays[&k].open {
+            self.add_end(k, &first.form, None, at)?;
+        }
+        let indices = place.leading.iter().map(|index| index.expr.clone()).chain([last]).collect();
+        Ok((Access { array: hub, indices, path: Vec::new() }, elem, k))
+    }
+
+    /// The last subscript of an access by a pointer to an element of a row, which must stay in that
+    /// row.
+    fn last_subscript(
+        &mut self,
+        k: usize,
+        place: &Place,
+        subscript: &Subscript<'_>,
+        (at, reads): (At, bool),
+    ) -> Try<Hub> {
+        let name = self.res.objects[k].name.clone();
+        let by = match subscript.expr() {
+            None => Ok(Index::constant(0)),
+            Some(s) => self.index(s),
+        };
+        let by = match by {
+            Ok(by) => by,
+            Err(why) => {
+                let looked_up = subscript
+                    .expr()
+                    .filter(|_| place.offset.polynomial.is_empty())
+                    .and_then(|s| self.looked_up(k, s, reads));
+                return match looked_up {
+                    Some(index) => Ok(index),
+                    None => self.bad_subscript(&name, at, why),
+                };
+            }
+        };
+        let offset = place.offset.polynomial.as_linear().and_then(|offset| offset.plus(&by.form));
+        let Some(form) = offset else {
+            let why = super::index::not("the row that it points to has products in it", at);
+            return self.bad_subscript(&name, at, why);
+        };
+        let extent = self.arrays[&k].dims.last().and_then(linear_of);
+        let below = extent.and_then(|extent| extent.minus(&form)?.plus_constant(-1));
+        let Some(below) = below else {
+            let why = super::index::not("the length of its row is no sum of sizes", at);
+            return self.bad_subscript(&name, at, why);
+        };
+        let says = |what: &str| format!("{what} stays in its row of `{name}`");
+        for need in [&form, &below] {
+            if let Err(why) = self.need(need, at, &says) {
+                return self.bad_subscript(&name, at, why);
+            }
+        }
+        Ok(self.form_expr(&form))
+    }
+
     fn bad_subscript<T>(&mut self, array: &str, at: At, why: NotIndex) -> Try<T> {
         let message = format!(
             "the subscript `{}` of `{array}` is not affine in {}: {}",
@@ -155,18 +316,22 @@ impl Lowering<'_> {
         k: usize,
         hub: Name,
         subscript: &Subscript<'_>,
+        offset: Option<&Product>,
         (at, reads): (At, bool),
     ) -> Try<Access> {
         let c_name = self.res.objects[k].name.clone();
         let mut gathered = Gathered::default();
-        let (polynomial, expr, why) = match subscript {
-            Subscript::Zero => (Polynomial::default(), Some(Hub::Int(0)), None),
-            Subscript::Expr(s) => match self.index(s) {
+        let (polynomial, expr, why) = match subscript.expr() {
+            None => (Polynomial::default(), Some(Hub::Int(0)), None),
+            Some(s) => match self.index(s) {
                 Ok(index) => (Polynomial::of_linear(&index.form), Some(index.expr), None),
                 Err(why) => match self.polynomial(s, &mut gathered) {
                     Ok((p, _)) => (p, None, Some(why)),
                     Err(_) => match self.looked_up(k, s, reads) {
-                        Some(index) => {
+                        Some(mut index) => {
+                            if let Some(offset) = offset.filter(|o| !o.polynomial.is_empty()) {
+                                index = self.polynomial_expr(&offset.polynomial) + index;
+                            }
                             self.reaches_anywhere(k);
                             if self.arrays[&k].open {
                                 self.length_of(k);
@@ -178,16 +343,26 @@ impl Lowering<'_> {
                 },
             },
         };
+        let (polynomial, expr, why) = match offset.filter(|offset| !offset.polynomial.is_empty()) {
+            None => (polynomial, expr, why),
+            Some(offset) => {
+                gathered.join(&offset.gathered);
+                let Some(sum) = small(polynomial.plus(&offset.polynomial)) else {
+                    return self.bad_subscript(&c_name, at, super::index::too_large(at));
+                };
+                let expr = sum.as_linear().map(|form| self.form_expr(&form));
+                let reason = "the place that the pointer has in it is a product of loop variables or sizes";
+                let why = expr.is_none().then(|| why.unwrap_or(super::index::not(reason, at)));
+                (sum, expr, why)
+            }
+        };
         let same = self.pending[self.statement_pending..]
             .iter()
             .position(|p| p.object == k && p.polynomial == polynomial && p.expr == expr);
         let number = match same {
             Some(offset) => self.statement_pending + offset,
             None => {
-                let at = match subscript {
-                    Subscript::Expr(s) => s.at,
-                    Subscript::Zero => at,
-                };
+                let at = subscript.expr().filter(|_| offset.is_none()).map_or(at, |s| s.at);
                 let known = self.known.clone();
                 let loops =
                     self.loops.iter().map(|l| (l.var.clone(), l.lower.clone(), l.upper.clone())).collect();

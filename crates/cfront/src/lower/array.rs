@@ -186,6 +186,16 @@ impl Lowering<'_> {
 
     /// An extent as an expression over sizes; none if it is unknown and may be.
     fn extent(&mut self, k: usize, e: &Expr, flat: bool) -> Try<Option<Hub>> {
+        // What is declared before the region has the extents that sizes had there.
+        let here = self.res.objects[k].place.is_some().then(|| self.before_region());
+        let extent = self.extent_of(k, e, flat);
+        if let Some(here) = here {
+            self.restore(here);
+        }
+        extent
+    }
+
+    fn extent_of(&mut self, k: usize, e: &Expr, flat: bool) -> Try<Option<Hub>> {
         let name = self.res.objects[k].name.clone();
         self.check_stable(k, e)?;
         match self.index(e) {
@@ -235,7 +245,8 @@ impl Lowering<'_> {
             ExprKind::Ident(name) => {
                 let Meaning::Object(size) = self.meaning(e) else { return Ok(()) };
                 let array = &self.res.objects[k];
-                if array.place.is_none() || !matches!(self.class(size), Class::Size(_)) {
+                let sized = matches!(self.class(size), Class::Size(_)) || self.tracked.contains(&size);
+                if array.place.is_none() || !sized {
                     return Ok(());
                 }
                 let from = (array.declared.first as usize).max(self.cx.body.start);

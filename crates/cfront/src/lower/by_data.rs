@@ -133,8 +133,14 @@ impl Lowering<'_> {
         self.loops.push(ActiveLoop { var: hub.clone(), lower: unknown(), upper: unknown() });
         let shared = self.taken.insert(hub.clone(), Some(header.ty));
         self.values.insert(k, Index::variable(hub.clone(), header.ty));
+        let changed = self.changed_in(f);
+        self.active.insert(k);
         let body = self.body(&f.body);
+        self.active.remove(&k);
         self.values.remove(&k);
+        for object in &changed {
+            self.forget(*object, "a loop with bounds that depend on data changes it", at);
+        }
         if let Some(shared) = shared {
             self.taken.insert(hub.clone(), shared);
         }

@@ -14,7 +14,7 @@ use crate::linear::{Linear, expression, implies};
 use crate::lower::resolve::Meaning;
 
 /// An integer expression of the index arithmetic.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Index {
     /// As an expression of the loop IR.
     pub expr: Hub,
@@ -168,8 +168,12 @@ impl Lowering<'_> {
         };
         match self.class(k) {
             Class::Size(ty) => Ok(Index::variable(self.name_of(k), ty)),
-            Class::LoopVariable(_) | Class::Fixed(_) => match self.values.get(&k) {
-                Some(value) => Ok(value.clone()),
+            Class::LoopVariable(_) | Class::Fixed(_) | Class::Data if self.values.contains_key(&k) => {
+                self.rely_on(k);
+                Ok(self.values[&k].clone())
+            }
+            Class::LoopVariable(_) | Class::Fixed(_) => match self.followed.product(k) {
+                Some(_) => Err(not(format!("`{name}` is a product of loop variables or sizes"), e.at)),
                 None if matches!(self.class(k), Class::LoopVariable(_)) => {
                     Err(not(format!("`{name}` is read outside of its loop"), e.at))
                 }
