@@ -15,6 +15,8 @@ pub struct CFile {
     pub name: String,
     /// The regions, in the order of the file.
     pub regions: Vec<Region>,
+    /// Why other regions are not taken: errors, in the order of the file.
+    pub refused: Vec<Diagnostic>,
 }
 
 /// A region: its loop program and how that is tied to the C around it.

@@ -71,7 +71,7 @@ fn moved<'e>(op: Binary, by: &'e Expr, last: &Subscript<'e>) -> Subscript<'e> {
 }
 
 /// An extent as a form, where it is a sum of sizes.
-fn linear_of(e: &Hub) -> Option<Linear> {
+pub(super) fn linear_of(e: &Hub) -> Option<Linear> {
     match e {
         Hub::Int(value) => Some(Linear::constant(*value)),
         Hub::Var(name) => Some(Linear::name(name.clone())),
@@ -90,11 +90,11 @@ fn linear_of(e: &Hub) -> Option<Linear> {
 }
 
 impl Lowering<'_> {
-    /// An access, its element type, and its object. If it only `reads`, its subscripts may be data.
-    pub(super) fn access(&mut self, e: &Expr, reads: bool) -> Try<(Access, Scalar, usize)> {
+    /// An access, its element type, and its object.
+    pub(super) fn access(&mut self, e: &Expr) -> Try<(Access, Scalar, usize)> {
         let (base, subscripts) = self.taken_apart(e);
         if let Some(k) = self.followed_pointer(base) {
-            return self.access_through(k, base.at, &subscripts, (e.at, reads));
+            return self.access_through(k, base.at, &subscripts, e.at);
         }
         let ExprKind::Ident(name) = &base.kind else {
             let message = match &base.kind {
@@ -136,7 +136,7 @@ impl Lowering<'_> {
         }
         let hub = self.name_of(k);
         if flat {
-            return Ok((self.flat_access(k, hub, &subscripts[0], None, (e.at, reads))?, elem, k));
+            return Ok((self.flat_access(k, hub, &subscripts[0], None, e.at)?, elem, k));
         }
         let mut indices = Vec::new();
         for (dimension, subscript) in subscripts.iter().enumerate() {
@@ -144,7 +144,7 @@ impl Lowering<'_> {
                 None => Index::constant(0),
                 Some(s) => match self.index(s) {
                     Ok(index) => index,
-                    Err(why) => match self.looked_up(k, s, reads) {
+                    Err(why) => match self.looked_up(k, s) {
                         Some(index) => {
                             if dimension == 0 {
                                 self.reaches_anywhere(k);
@@ -209,7 +209,7 @@ impl Lowering<'_> {
         pointer: usize,
         named: At,
         subscripts: &[Subscript<'_>],
-        (at, reads): (At, bool),
+        at: At,
     ) -> Try<(Access, Scalar, usize)> {
         let name = self.res.objects[pointer].name.clone();
         let [subscript] = subscripts else {
@@ -234,10 +234,10 @@ impl Lowering<'_> {
         let hub = self.name_of(k);
         let (elem, flat) = (self.arrays[&k].elem, self.arrays[&k].flat);
         if flat {
-            let access = self.flat_access(k, hub, subscript, Some(&place.offset), (at, reads))?;
+            let access = self.flat_access(k, hub, subscript, Some(&place.offset), at)?;
             return Ok((access, elem, k));
         }
-        let last = self.last_subscript(k, &place, subscript, (at, reads))?;
+        let last = self.last_subscript(k, &place, subscript, at)?;
         let Some(first) = place.leading.first() else {
             return self.fail(codes::SHAPE, format!("`{name}` points to rows"), at, "expected an element");
         };
@@ -252,13 +252,7 @@ impl Lowering<'_> {
 
     /// The last subscript of an access by a pointer to an element of a row, which must stay in that
     /// row.
-    fn last_subscript(
-        &mut self,
-        k: usize,
-        place: &Place,
-        subscript: &Subscript<'_>,
-        (at, reads): (At, bool),
-    ) -> Try<Hub> {
+    fn last_subscript(&mut self, k: usize, place: &Place, subscript: &Subscript<'_>, at: At) -> Try<Hub> {
         let name = self.res.objects[k].name.clone();
         let by = match subscript.expr() {
             None => Ok(Index::constant(0)),
@@ -270,7 +264,7 @@ impl Lowering<'_> {
                 let looked_up = subscript
                     .expr()
                     .filter(|_| place.offset.polynomial.is_empty())
-                    .and_then(|s| self.looked_up(k, s, reads));
+                    .and_then(|s| self.looked_up(k, s));
                 return match looked_up {
                     Some(index) => Ok(index),
                     None => self.bad_subscript(&name, at, why),
@@ -282,19 +276,26 @@ impl Lowering<'_> {
             let why = super::index::not("the row that it points to has products in it", at);
             return self.bad_subscript(&name, at, why);
         };
+        self.stays_in_row(k, &form, at)?;
+        Ok(self.form_expr(&form))
+    }
+
+    /// The last subscript of an array of several dimensions must be below its extent.
+    pub(super) fn stays_in_row(&mut self, k: usize, form: &Linear, at: At) -> Try<()> {
+        let name = self.res.objects[k].name.clone();
         let extent = self.arrays[&k].dims.last().and_then(linear_of);
-        let below = extent.and_then(|extent| extent.minus(&form)?.plus_constant(-1));
+        let below = extent.and_then(|extent| extent.minus(form)?.plus_constant(-1));
         let Some(below) = below else {
             let why = super::index::not("the length of its row is no sum of sizes", at);
             return self.bad_subscript(&name, at, why);
         };
         let says = |what: &str| format!("{what} stays in its row of `{name}`");
-        for need in [&form, &below] {
+        for need in [form, &below] {
             if let Err(why) = self.need(need, at, &says) {
                 return self.bad_subscript(&name, at, why);
             }
         }
-        Ok(self.form_expr(&form))
+        Ok(())
     }
 
     fn bad_subscript<T>(&mut self, array: &str, at: At, why: NotIndex) -> Try<T> {
@@ -317,7 +318,7 @@ impl Lowering<'_> {
         hub: Name,
         subscript: &Subscript<'_>,
         offset: Option<&Product>,
-        (at, reads): (At, bool),
+        at: At,
     ) -> Try<Access> {
         let c_name = self.res.objects[k].name.clone();
         let mut gathered = Gathered::default();
@@ -327,7 +328,7 @@ impl Lowering<'_> {
                 Ok(index) => (Polynomial::of_linear(&index.form), Some(index.expr), None),
                 Err(why) => match self.polynomial(s, &mut gathered) {
                     Ok((p, _)) => (p, None, Some(why)),
-                    Err(_) => match self.looked_up(k, s, reads) {
+                    Err(_) => match self.looked_up(k, s) {
                         Some(mut index) => {
                             if let Some(offset) = offset.filter(|o| !o.polynomial.is_empty()) {
                                 index = self.polynomial_expr(&offset.polynomial) + index;
@@ -356,13 +357,25 @@ impl Lowering<'_> {
                 (sum, expr, why)
             }
         };
+        let at = subscript.expr().filter(|_| offset.is_none()).map_or(at, |s| s.at);
+        Ok(self.pend(k, hub, (polynomial, expr, why), gathered, at))
+    }
+
+    /// An access to a flat array that is settled when all of them are known.
+    pub(super) fn pend(
+        &mut self,
+        k: usize,
+        hub: Name,
+        (polynomial, expr, why): (Polynomial, Option<Hub>, Option<NotIndex>),
+        gathered: Gathered,
+        at: At,
+    ) -> Access {
         let same = self.pending[self.statement_pending..]
             .iter()
             .position(|p| p.object == k && p.polynomial == polynomial && p.expr == expr);
         let number = match same {
             Some(offset) => self.statement_pending + offset,
             None => {
-                let at = subscript.expr().filter(|_| offset.is_none()).map_or(at, |s| s.at);
                 let known = self.known.clone();
                 let loops =
                     self.loops.iter().map(|l| (l.var.clone(), l.lower.clone(), l.upper.clone())).collect();
@@ -373,11 +386,11 @@ impl Lowering<'_> {
             }
         };
         // No other access has such subscripts.
-        Ok(Access::element(hub, vec![Hub::Int(number as i64), Hub::Bool(false)]))
+        Access::element(hub, vec![Hub::Int(number as i64), Hub::Bool(false)])
     }
 
     /// Notes which of an array's first subscripts an access has.
-    fn add_reach(&mut self, k: usize, form: &Linear, loops: &[Bounds]) {
+    pub(super) fn add_reach(&mut self, k: usize, form: &Linear, loops: &[Bounds]) {
         let first = self.bound(form, loops, false, 0);
         let end = self.bound(form, loops, true, 0).and_then(|last| last.plus_constant(1));
         let of_sizes = |form: &Linear| self.is_of_sizes(form);
@@ -399,7 +412,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn add_end(&mut self, k: usize, form: &Linear, loops: Option<&[Bounds]>, at: At) -> Try<()> {
+    pub(super) fn add_end(&mut self, k: usize, form: &Linear, loops: Option<&[Bounds]>, at: At) -> Try<()> {
         let own: Vec<Bounds>;
         let loops = match loops {
             Some(loops) => loops,

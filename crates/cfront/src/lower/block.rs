@@ -84,7 +84,9 @@ impl Lowering<'_> {
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
             StmtKind::Unsupported(what) => {
-                let message = format!("{what} in a region: only `for` loops and `if` are possible");
+                let message = format!(
+                    "{what} in a region: only `for` loops, `while` loops that count, and `if` are possible"
+                );
                 let help = "write a `for` loop with affine bounds, put what should be skipped under an `if`, or keep the loop outside of the region";
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
@@ -319,6 +321,9 @@ impl Lowering<'_> {
             {
                 Ok(Vec::new())
             }
+            ExprKind::Call { function, args } if self.is_fill(function) => {
+                self.fill(function.strip_prefix("__builtin_").unwrap_or(function), args, e.at)
+            }
             ExprKind::Call { function, .. } => {
                 let message = format!("a call of `{function}` as a statement: what it accesses is not known");
                 let help = "write out what it does, or end the region before the call and begin another one after it; a function that returns a value can be called in an assignment";
@@ -333,6 +338,12 @@ impl Lowering<'_> {
                 self.fail(codes::STATEMENT, message, e.at, "no effect")
             }
         }
+    }
+
+    /// Whether a function is one of the C library that fills memory.
+    fn is_fill(&self, function: &str) -> bool {
+        let plain = function.strip_prefix("__builtin_").unwrap_or(function);
+        super::fill::fills(plain) && !self.cx.defined.contains(plain)
     }
 
     pub(super) fn assign(&mut self, target: Access, update: Option<Update>, value: Hub) -> HubStmt {
@@ -353,7 +364,7 @@ impl Lowering<'_> {
             let message = format!("the loop variable `{name}` is assigned outside of the header of its loop");
             return self.fail(codes::LOOP_VARIABLE, message, target.at, "assigned here");
         }
-        let (access, elem, k) = self.access(target, false)?;
+        let (access, elem, k) = self.access(target)?;
         if self.res.objects[k].ty.constant {
             // An array of constants has the qualifier on its elements; the C compiler reports that.
         }

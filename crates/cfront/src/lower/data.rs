@@ -203,7 +203,7 @@ impl Lowering<'_> {
     }
 
     fn load(&mut self, e: &Expr) -> Try<Typed> {
-        let (access, elem, k) = self.access(e, true)?;
+        let (access, elem, k) = self.access(e)?;
         if let Some(array) = self.arrays.get_mut(&k) {
             array.read = true;
         }

@@ -8,7 +8,7 @@ use loops::{
     Access, Assign, Diagnostic, Expr as Hub, Function, Name, Param, ParamMode, Scalar, Stmt as HubStmt,
 };
 
-use super::{Class, Lowering, privatise};
+use super::{Class, Lowering, private_rows, privatise};
 use crate::ast::{At, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::CType;
@@ -121,8 +121,33 @@ impl Lowering<'_> {
                     localised.insert(k, names);
                 }
             }
+            if self.is_scratch(k) {
+                let (name, dims) = (self.names[&k].clone(), self.arrays[&k].dims.clone());
+                if private_rows::declared_inside(statements, &name, elem, &dims) {
+                    localised.insert(k, vec![name]);
+                }
+            }
         }
         localised
+    }
+
+    /// Whether an object is a small array of the function that is used in the region alone.
+    fn is_scratch(&self, k: usize) -> bool {
+        let (array, object, cx) = (&self.arrays[&k], &self.res.objects[k], self.cx);
+        let extent = |bytes: i64, dim: &Hub| match dim {
+            Hub::Int(n) if *n > 0 => bytes.checked_mul(*n),
+            _ => None,
+        };
+        let bytes = array.dims.iter().try_fold(array.elem.bytes() as i64, extent);
+        let others = [cx.body.start..cx.region.start, cx.region.end..cx.body.end];
+        object.place == Some(Place::Local)
+            && matches!(object.ty.ty, CType::Array { .. })
+            && object.through.is_none()
+            && !array.dims.is_empty()
+            && array.written
+            && bytes.is_some_and(|bytes| bytes <= private_rows::MOST_BYTES)
+            && !self.live_after(k)
+            && !cx.uses.pointed_into(&object.name, array.dims.len(), others.into_iter())
     }
 
     /// The parameters for the objects that the region uses, and all its variables: first those that
