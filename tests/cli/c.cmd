@@ -26,3 +26,6 @@ lozenge explain several.c | head -3
 lozenge compile unmarked.c --auto
 lozenge compile unmarked.c --auto --remarks -o - 2>&1 >/dev/null | head -3
 lozenge compile plain.c --auto --remarks
+# Rows behind pointers.
+lozenge compile pointer-rows.c
+lozenge compile pointer-rows.c --assume-no-alias | grep -c 'omp parallel for'

@@ -97,6 +97,8 @@ pub struct Variable {
     pub dims: Vec<Expr>,
     /// How an element is written in C.
     pub access: AccessForm,
+    /// Whether its rows are where pointers in memory point, as those of `double **a`.
+    pub rows: bool,
     /// What kind of object it is in C.
     pub kind: VariableKind,
     /// Whether the region writes it.

@@ -171,6 +171,9 @@ impl Lowering<'_> {
             return self.fail(codes::DECLARATION, refused("it is a pointer"), d.at, "declared here");
         }
         let elem = self.declare_array(k, &d.ty, d.at)?;
+        if self.arrays[&k].rows {
+            return self.fail(codes::DECLARATION, refused("it has pointers"), d.at, "declared here");
+        }
         let name = self.name_of(k);
         let dims = self.arrays[&k].dims.clone();
         let mut out = vec![HubStmt::Local(ArrayDecl {

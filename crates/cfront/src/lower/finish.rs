@@ -143,6 +143,7 @@ impl Lowering<'_> {
         object.place == Some(Place::Local)
             && matches!(object.ty.ty, CType::Array { .. })
             && object.through.is_none()
+            && !array.rows
             && !array.dims.is_empty()
             && array.written
             && bytes.is_some_and(|bytes| bytes <= private_rows::MOST_BYTES)
@@ -225,6 +226,7 @@ impl Lowering<'_> {
             elem: array.elem,
             dims: array.dims.clone(),
             access: array.form,
+            rows: array.rows,
             kind: self.kind(k),
             written: array.written,
             live_after: array.written && self.live_after(k),
@@ -235,6 +237,10 @@ impl Lowering<'_> {
     pub(super) fn live_after(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
         let is_array = matches!(object.ty.ty, CType::Pointer { .. }) || object.through.is_some();
+        // What its pointers point to.
+        if self.arrays.get(&k).is_some_and(|array| array.rows) {
+            return true;
+        }
         match object.place {
             None => return false,
             Some(Place::Global) => return true,

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use loops::{BinaryOp, CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
+use super::along::Along;
 use super::carry::Counted;
 use super::index::{Index, NotIndex};
 use super::resolve::{Meaning, ident_token};
@@ -24,6 +25,21 @@ pub(super) struct Header<'e> {
     pub name: String,
     pub first: &'e Expr,
     pub step: i64,
+}
+
+/// A loop whose header is known.
+struct Ready {
+    object: usize,
+    ty: IntType,
+    hub: Name,
+    lower: Index,
+    upper: Index,
+    step: i64,
+    /// The value of the variable in the body, and where the condition sees it.
+    value: Index,
+    counted: Linear,
+    /// Its first value.
+    start: Linear,
 }
 
 impl Lowering<'_> {
@@ -107,7 +123,21 @@ impl Lowering<'_> {
             };
             value = Index { expr: self.form_expr(&form), form, ty: header.ty, substituted: true };
         }
-        self.loop_types.insert(hub.clone(), header.ty);
+        let ready = Ready { object: k, ty: header.ty, hub, lower, upper, step, value, counted, start };
+        self.loop_body(f, at, ready, &along, (changed, around))
+    }
+
+    /// The body of a loop whose header is known.
+    fn loop_body(
+        &mut self,
+        f: &For,
+        at: At,
+        ready: Ready,
+        along: &[Along<'_>],
+        (changed, around): (&BTreeSet<usize>, State),
+    ) -> Try<Vec<HubStmt>> {
+        let Ready { object: k, ty, hub, lower, upper, step, value, counted, start } = ready;
+        self.loop_types.insert(hub.clone(), ty);
         let top = self.loops.is_empty() && self.branches == 0;
         let end = if top { self.final_value(&lower, &upper, step, at).ok() } else { None };
         let last = |value: &Hub| end.as_ref().map(|end| replace_variable(value.clone(), &hub, &end.expr));
@@ -118,11 +148,11 @@ impl Lowering<'_> {
         self.known.extend(upper.form.minus(&variable).and_then(|l| l.plus_constant(-1)));
         let (from, to) = (lower.form.clone(), upper.form.clone());
         self.loops.push(ActiveLoop { var: hub.clone(), lower: from, upper: to });
-        let shared = self.taken.insert(hub.clone(), Some(header.ty));
+        let shared = self.taken.insert(hub.clone(), Some(ty));
         self.finals.insert(k, last(&value.expr));
         self.values.insert(k, value);
-        let set = self.set_along(&along, &counted, &start, None);
-        for other in &along {
+        let set = self.set_along(along, &counted, &start, None);
+        for other in along {
             let value = self.values.get(&other.object).and_then(|value| last(&value.expr));
             self.finals.insert(other.object, value);
         }

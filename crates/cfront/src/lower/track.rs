@@ -3,7 +3,8 @@
 //! (`row = x + i * n`). Such variables are index expressions where they are read.
 //!
 //! Assignments of followed integers are translated too. They are taken out again at the end if
-//! nothing reads the variable as data. What a loop adds to a variable is found in [`super::carry`].
+//! nothing reads the variable as data ([`super::changes`]). What a loop adds to a variable is found in
+//! [`super::carry`], and where pointers point in [`super::places`].
 //! Left out: integers shorter than `int`, objects whose address is taken, and those of the file.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use loops::{Expr as Hub, Name, Stmt as HubStmt};
 
 use super::assume::Assumed;
-use super::index::{Index, NotIndex, not};
+use super::index::{Index, not};
 use super::polynomial::{Gathered, Polynomial, expression, small};
-use super::resolve::{Meaning, ident_token};
+use super::resolve::Meaning;
 use super::{Class, Lowering, Try};
-use crate::ast::{At, Binary, Declaration, Expr, ExprKind, For, Init, Stmt, StmtKind, parts};
+use crate::ast::{At, Binary, Expr, ExprKind};
 use crate::codes;
 use crate::ctype::{CType, IntType, QType};
 use crate::linear::Linear;
@@ -46,12 +47,12 @@ pub(super) struct Place {
 /// What is known of variables that the region assigns, beside integers with affine values.
 #[derive(Clone, Default)]
 pub(super) struct Followed {
-    products: BTreeMap<usize, Product>,
-    places: BTreeMap<usize, Place>,
+    pub(super) products: BTreeMap<usize, Product>,
+    pub(super) places: BTreeMap<usize, Place>,
     /// What has to be tested where the value of a variable is used.
     conditions: BTreeMap<usize, Vec<Assumed>>,
     /// Why the value of a pointer is not known, and where that was found.
-    lost: BTreeMap<usize, (String, At)>,
+    pub(super) lost: BTreeMap<usize, (String, At)>,
 }
 
 /// All that is known of variables at a place.
@@ -72,12 +73,12 @@ impl Followed {
 }
 
 impl Product {
-    fn of(polynomial: Polynomial) -> Product {
+    pub(super) fn of(polynomial: Polynomial) -> Product {
         Product { polynomial, ty: IntType::Long, gathered: Gathered::default(), natural: None }
     }
 
     /// The sum of two offsets of pointers, which are computed without limit.
-    fn plus(&self, sign: i64, other: &Product) -> Option<Product> {
+    pub(super) fn plus(&self, sign: i64, other: &Product) -> Option<Product> {
         let polynomial = small(self.polynomial.plus(&other.polynomial.scaled(sign)?))?;
         let mut gathered = self.gathered.clone();
         gathered.join(&other.gathered);
@@ -86,7 +87,7 @@ impl Product {
 }
 
 /// Whether an object is a pointer to data.
-fn points_to_data(ty: &CType) -> bool {
+pub(super) fn points_to_data(ty: &CType) -> bool {
     let CType::Pointer { to, .. } = ty else { return false };
     matches!(to.ty, CType::Int(_) | CType::Float | CType::Double) && !to.volatile
 }
@@ -346,7 +347,7 @@ impl Lowering<'_> {
     }
 
     /// The value of an expression that is converted to an integer type.
-    fn number(&mut self, e: &Expr, int: IntType, ty: &QType) -> Option<Value> {
+    pub(super) fn number(&mut self, e: &Expr, int: IntType, ty: &QType) -> Option<Value> {
         let mark = self.assumed.len();
         if let Ok(index) = self.index(e) {
             if self.converted(&index, int, e.at).is_ok() {
@@ -378,227 +379,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// The place that a pointer is set to, if that has elements of its type.
-    fn place_for(&mut self, k: usize, e: &Expr) -> Result<Place, NotIndex> {
-        let place = self.place_of(e)?;
-        let own = self.scalar(self.res.objects[k].ty.element());
-        let name = &self.res.objects[k].name;
-        if own != Some(self.arrays[&place.object].elem) {
-            return Err(not(format!("`{name}` points to elements of another type"), e.at));
-        }
-        Ok(place)
-    }
-
-    /// How many subscripts an expression takes: none if it is no array or pointer.
-    pub(super) fn rank(&self, e: &Expr) -> usize {
-        fn depth(ty: &CType) -> usize {
-            match ty {
-                CType::Array { of, .. } | CType::Pointer { to: of, .. } => 1 + depth(&of.ty),
-                _ => 0,
-            }
-        }
-        match &e.kind {
-            ExprKind::Ident(_) => match self.meaning(e) {
-                Meaning::Object(k) => depth(&self.res.objects[k].ty.ty),
-                _ => 0,
-            },
-            ExprKind::Index(a, _) | ExprKind::Unary(crate::ast::Unary::Deref, a) => {
-                self.rank(a).saturating_sub(1)
-            }
-            ExprKind::Binary(Binary::Add, a, b) => self.rank(a).max(self.rank(b)),
-            ExprKind::Binary(Binary::Sub, a, b) if self.rank(b) == 0 => self.rank(a),
-            ExprKind::Cast(ty, _) => depth(&ty.ty),
-            _ => 0,
-        }
-    }
-
-    /// Where an expression points.
-    pub(super) fn place_of(&mut self, e: &Expr) -> Result<Place, NotIndex> {
-        match &e.kind {
-            ExprKind::Ident(name) => {
-                let Meaning::Object(k) = self.meaning(e) else {
-                    return Err(not(format!("no declaration of `{name}` was found or understood"), e.at));
-                };
-                if self.tracked.contains(&k) && self.rank(e) > 0 {
-                    return self.place_named(k, e.at);
-                }
-                if self.rank(e) != 1 {
-                    return Err(not(format!("`{name}` does not point to numbers"), e.at));
-                }
-                self.use_array(k, e.at).map_err(|_| not(format!("`{name}` is not understood"), e.at))?;
-                Ok(Place { object: k, leading: vec![], offset: Product::of(Polynomial::default()) })
-            }
-            ExprKind::Binary(op @ (Binary::Add | Binary::Sub), a, b) => {
-                let (pointer, by) = if self.rank(a) == 0 && *op == Binary::Add { (b, a) } else { (a, b) };
-                let place = self.place_of(pointer)?;
-                let by = self.distance(by)?;
-                let sign = if *op == Binary::Sub { -1 } else { 1 };
-                let offset = place.offset.plus(sign, &by).ok_or_else(|| super::index::too_large(e.at))?;
-                Ok(Place { offset, ..place })
-            }
-            ExprKind::Cast(ty, inner) if points_to_data(&ty.ty) => {
-                let place = self.place_of(inner)?;
-                if self.scalar(ty.element()) != Some(self.arrays[&place.object].elem) {
-                    return Err(not("it is converted to a pointer to another type", e.at));
-                }
-                Ok(place)
-            }
-            ExprKind::Index(..) if self.rank(e) == 1 => self.row_of(e),
-            ExprKind::Conditional(..) => Err(not("it depends on a condition", e.at)),
-            _ => Err(not(format!("`{}` is no place in an array of the region", self.snippet(e.at)), e.at)),
-        }
-    }
-
-    fn place_named(&mut self, k: usize, at: At) -> Result<Place, NotIndex> {
-        if let Some(place) = self.followed.places.get(&k).cloned() {
-            self.rely_on(k);
-            self.use_array(place.object, at).map_err(|_| not("its array is not understood", at))?;
-            return Ok(place);
-        }
-        let name = &self.res.objects[k].name;
-        let reason = match self.followed.lost.get(&k) {
-            Some((why, _)) => format!("where `{name}` points is not known: {why}"),
-            None => format!("`{name}` has no value"),
-        };
-        Err(not(reason, at))
-    }
-
-    /// A row of an array of several dimensions.
-    fn row_of(&mut self, e: &Expr) -> Result<Place, NotIndex> {
-        let (mut leading, mut base) = (Vec::new(), e);
-        while let ExprKind::Index(inner, index) = &base.kind {
-            leading.push(self.index(index)?);
-            base = inner;
-        }
-        leading.reverse();
-        let (ExprKind::Ident(name), Meaning::Object(object)) = (&base.kind, self.meaning(base)) else {
-            return Err(not(format!("`{}` is no array of the region", self.snippet(base.at)), base.at));
-        };
-        self.use_array(object, base.at).map_err(|_| not(format!("`{name}` is not understood"), base.at))?;
-        Ok(Place { object, leading, offset: Product::of(Polynomial::default()) })
-    }
-
-    /// What is added to a pointer.
-    pub(super) fn distance(&mut self, e: &Expr) -> Result<Product, NotIndex> {
-        let why = match self.index(e) {
-            Ok(index) => return Ok(Product::of(Polynomial::of_linear(&index.form))),
-            Err(why) => why,
-        };
-        let mut gathered = Gathered::default();
-        let (polynomial, _) = self.polynomial(e, &mut gathered).map_err(|_| why)?;
-        Ok(Product { gathered, ..Product::of(polynomial) })
-    }
-
-    /// The pointer whose value is followed that an expression is.
-    pub(super) fn followed_pointer(&self, e: &Expr) -> Option<usize> {
-        let k = self.followed_target(e)?;
-        matches!(self.res.objects[k].ty.ty, CType::Pointer { .. }).then_some(k)
-    }
-
-    /// The followed variables that a statement may change.
-    pub(super) fn changed_by(&self, stmt: &Stmt) -> BTreeSet<usize> {
-        let mut out = BTreeSet::new();
-        self.changes(stmt, &mut out);
-        out.retain(|k| self.tracked.contains(k));
-        out
-    }
-
-    fn changes(&self, stmt: &Stmt, out: &mut BTreeSet<usize>) {
-        match &stmt.kind {
-            StmtKind::Expr(e) => self.changes_of(e, out),
-            StmtKind::Declare(declared) => declared.iter().for_each(|d| self.declares(d, out)),
-            StmtKind::Block(body) => body.iter().for_each(|stmt| self.changes(stmt, out)),
-            StmtKind::If { cond, then, otherwise } => {
-                self.changes_of(cond, out);
-                self.changes(then, out);
-                otherwise.iter().for_each(|stmt| self.changes(stmt, out));
-            }
-            StmtKind::For(f) => {
-                self.header_changes(f, out);
-                self.changes(&f.body, out);
-            }
-            StmtKind::Pragma(_, next) => next.iter().for_each(|stmt| self.changes(stmt, out)),
-            StmtKind::Empty | StmtKind::Jump(_) | StmtKind::Unsupported(_) => {}
-        }
-    }
-
-    fn header_changes(&self, f: &For, out: &mut BTreeSet<usize>) {
-        f.before.iter().chain(&f.init).for_each(|stmt| self.changes(stmt, out));
-        f.cond.iter().chain(&f.step).for_each(|e| self.changes_of(e, out));
-        for other in &f.others {
-            other.declaration.iter().for_each(|d| self.declares(d, out));
-            self.changes_of(&other.step, out);
-        }
-    }
-
-    fn declares(&self, d: &Declaration, out: &mut BTreeSet<usize>) {
-        out.extend(self.res.declared.get(&d.at.first));
-        if let Some(Init::Expr(e)) = &d.init {
-            self.changes_of(e, out);
-        }
-    }
-
-    fn changes_of(&self, e: &Expr, out: &mut BTreeSet<usize>) {
-        if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &e.kind
-            && let Meaning::Object(k) =
-                self.res.meanings.get(&ident_token(target)).copied().unwrap_or(Meaning::Unknown)
-            && matches!(target.kind, ExprKind::Ident(_))
-        {
-            out.insert(k);
-        }
-        parts(&e.kind).into_iter().for_each(|part| self.changes_of(part, out));
-    }
-
-    /// Takes out assignments of followed integers that nothing reads as data; the variables.
-    pub(super) fn drop_unread(&mut self, statements: &mut Vec<HubStmt>) -> BTreeSet<usize> {
-        let mut dropped = BTreeSet::new();
-        let candidates: Vec<usize> = self.arrays.keys().copied().collect();
-        for k in candidates {
-            let integer = matches!(self.res.objects[k].ty.ty, CType::Int(_));
-            let followed = self.tracked.contains(&k) || self.followed.products.contains_key(&k);
-            let scalar = self.arrays[&k].dims.is_empty();
-            let Some(name) = self.names.get(&k).cloned() else { continue };
-            if !integer || !scalar || !(followed || matches!(self.class(k), Class::Fixed(_))) {
-                continue;
-            }
-            let live = self.live_after(k);
-            let needed = live && self.final_text(k).is_none();
-            if needed || statements.iter().any(|stmt| reads(stmt, &name)) {
-                continue;
-            }
-            if live {
-                self.rely_on(k);
-            }
-            without(statements, &name);
-            if let Some(array) = self.arrays.get_mut(&k) {
-                (array.read, array.written) = (false, false);
-            }
-            dropped.insert(k);
-        }
-        // Pointers have no statements of their own, and loop variables have none either.
-        let others = self.tracked.iter().filter(|k| !self.is_data(**k) || !self.arrays.contains_key(k));
-        dropped.extend(others.copied());
-        dropped
-    }
-
-    /// The value of a variable after the region, in C, if that is known.
-    pub(super) fn final_text(&self, k: usize) -> Option<String> {
-        let value = self.value_of(k)?;
-        if !value.names().into_iter().all(|name| self.is_of_sizes(&Linear::name(name))) {
-            return None;
-        }
-        match value {
-            Value::Number(index) => Some(self.computed_text(&index.expr)),
-            Value::Product(product) => Some(self.computed_text(&self.polynomial_expr(&product.polynomial))),
-            // A pointer that is set elsewhere in the region may have another value by then.
-            Value::Place(place) if place.leading.is_empty() => {
-                let offset = self.computed_text(&self.polynomial_expr(&place.offset.polynomial));
-                Some(format!("{} + ({offset})", self.res.objects[place.object].name))
-            }
-            Value::Place(_) => None,
-        }
-    }
-
     pub(super) fn polynomial_expr(&self, p: &Polynomial) -> Hub {
         match p.as_linear() {
             Some(form) => self.form_expr(&form),
@@ -611,11 +391,11 @@ impl Lowering<'_> {
 }
 
 impl Value {
-    fn of(k: usize, (values, followed): &State) -> Option<Value> {
+    pub(super) fn of(k: usize, (values, followed): &State) -> Option<Value> {
         Value::of_maps(k, values, followed)
     }
 
-    fn of_maps(k: usize, values: &BTreeMap<usize, Index>, followed: &Followed) -> Option<Value> {
+    pub(super) fn of_maps(k: usize, values: &BTreeMap<usize, Index>, followed: &Followed) -> Option<Value> {
         let number = values.get(&k).cloned().map(Value::Number);
         let product = || followed.products.get(&k).cloned().map(Value::Product);
         let place = || followed.places.get(&k).cloned().map(Value::Place);
@@ -642,35 +422,5 @@ impl Value {
             names.extend(place.leading.iter().flat_map(|index| index.form.variables().cloned()));
         }
         names
-    }
-}
-
-/// Whether a statement reads a scalar, its own assignments left out.
-fn reads(stmt: &HubStmt, name: &Name) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |stmt| {
-        let own = matches!(stmt, HubStmt::Assign(assign) if assign.target.array == *name);
-        found |= !own && stmt.exprs().into_iter().any(|e| e.arrays().contains(name));
-    });
-    found
-}
-
-/// Takes out the declarations and assignments of a scalar.
-fn without(body: &mut Vec<HubStmt>, name: &Name) {
-    body.retain(|stmt| match stmt {
-        HubStmt::Assign(assign) => assign.target.array != *name,
-        HubStmt::Local(local) => local.name != *name,
-        _ => true,
-    });
-    for stmt in body {
-        match stmt {
-            HubStmt::Loop(l) => without(&mut l.body, name),
-            HubStmt::If { then, otherwise, .. } => {
-                without(then, name);
-                without(otherwise, name);
-            }
-            HubStmt::Block { body, .. } => without(body, name),
-            _ => {}
-        }
     }
 }

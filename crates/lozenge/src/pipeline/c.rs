@@ -518,7 +518,8 @@ pub fn athread(
     Ok(Some(format!("{preamble}\n{text}")))
 }
 
-/// An array of members of structures that a region refers to: its elements are not beside each other.
+/// An array of members of structures that a region refers to, or one of pointers to rows: its elements
+/// are not beside each other.
 pub fn scattered(front: &Front, region: &loops::Name) -> Option<String> {
     let Parsed::C(file) = &front.parsed else { return None };
     let region = file.regions.iter().find(|one| one.function.name == *region)?;
@@ -526,7 +527,7 @@ pub fn scattered(front: &Front, region: &loops::Name) -> Option<String> {
 }
 
 fn scattered_in(info: &RegionInfo) -> Option<String> {
-    let apart = |v: &&cfront::Variable| v.members().iter().any(|(after, ..)| *after > 0);
+    let apart = |v: &&cfront::Variable| v.rows || v.members().iter().any(|(after, ..)| *after > 0);
     info.variables.iter().find(apart).map(|v| v.c_name.clone())
 }
 
