@@ -12,6 +12,7 @@ void f(int n, double A[restrict n], double B[][n], double C[n][n])
     volatile double q = 1;
     unsigned u = 2;
     int fixed = 3, *r;
+    A[i] = *r;
     A[i] = w[0] + v[1] + big[2] + fixed;
     C[i][i] = 1;
   }

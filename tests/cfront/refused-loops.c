@@ -30,7 +30,7 @@ void commas(int n, double A[restrict n])
   int i, j;
 #pragma scop
   for (i = 0, j = 0; i < n; i++, j++) A[i] = 9;
-  for (j = 0; j < n; j++) A[n] = 9;
+  for (j = 0; j < n; j++) A[n - 1] = 9;
   n = 2;
 #pragma endscop
 }

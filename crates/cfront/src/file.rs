@@ -8,8 +8,9 @@ use crate::ast::At;
 use crate::codes;
 use crate::lexer::Tok;
 use crate::lower::{self, Context};
-use crate::parser::{ParseError, Parser};
+use crate::parser::{ParseError, Parser, Specifiers};
 use crate::place;
+use crate::pragmas::pragma_pairs;
 use crate::region::{CFile, Region, RegionInfo, VariableKind, owner};
 use crate::scope::{Function, Object, Place, Symbol};
 use crate::source::Source;
@@ -20,6 +21,10 @@ use crate::uses::{Uses, defined};
 pub struct Options {
     /// Functions that read nothing but their arguments and write nothing.
     pub pure_functions: Vec<String>,
+    /// Without pragmas: every outermost loop nest that can be taken is a region.
+    pub auto: bool,
+    /// In regions that cannot be taken, loop nests that can be are regions.
+    pub inner: bool,
 }
 
 /// Largest preprocessed text.
@@ -28,8 +33,8 @@ const MAX_TEXT: usize = 256 << 20;
 /// The regions of a C file as loop programs.
 ///
 /// `original` is the file as it is. `preprocessed` is what the preprocessor made of it, with line
-/// markers. Places in diagnostics are byte offsets in `original`. All regions are tried. If one
-/// fails, the result is all errors.
+/// markers. Places in diagnostics are byte offsets in `original`. All regions are tried. Those that
+/// fail are told beside the others. If none can be taken, the result is all errors.
 pub fn parse(original: &str, preprocessed: &str, file_name: &str) -> Result<CFile, Vec<Diagnostic>> {
     parse_with(original, preprocessed, file_name, &Options::default())
 }
@@ -47,6 +52,7 @@ pub fn parse_with(
     }
     let source = Source::new(original, preprocessed);
     let pairs = pragma_pairs(&source)?;
+    let auto = options.auto && pairs.is_empty();
     let mut reader = Reader {
         source: &source,
         options,
@@ -54,15 +60,18 @@ pub fn parse_with(
         char_signed: char_signed(preprocessed),
         pairs,
         next: 0,
+        auto,
+        inner_end: 0,
+        nests: 0,
         regions: Vec::new(),
         diagnostics: Vec::new(),
     };
     reader.file();
-    if reader.diagnostics.is_empty() {
-        Ok(CFile { name: file_name.to_string(), regions: reader.regions })
-    } else {
-        Err(reader.diagnostics)
+    let Reader { regions, diagnostics, .. } = reader;
+    if regions.is_empty() && !diagnostics.is_empty() {
+        return Err(diagnostics);
     }
+    Ok(CFile { name: file_name.to_string(), regions, refused: diagnostics })
 }
 
 /// Whether plain `char` is signed, if the preprocessor listed its own macros. One of them says that
@@ -77,98 +86,9 @@ fn char_signed(preprocessed: &str) -> Option<bool> {
     defined("__STDC__").then(|| !defined("__CHAR_UNSIGNED__"))
 }
 
-fn one(token: usize) -> At {
+/// The place of one token.
+pub(crate) fn one(token: usize) -> At {
     At { first: token as u32, last: token as u32 }
-}
-
-/// The tokens of the pragmas of each region.
-fn pragma_pairs(source: &Source<'_>) -> Result<Vec<(usize, usize)>, Vec<Diagnostic>> {
-    let mut pairs = Vec::new();
-    let mut open: Option<usize> = None;
-    let mut diagnostics = Vec::new();
-    for (k, token) in source.tokens.iter().enumerate() {
-        match (token.tok, open) {
-            (Tok::Scop, None) => open = Some(k),
-            (Tok::Scop, Some(first)) => diagnostics.push(
-                Diagnostic::error(
-                    codes::PRAGMAS,
-                    "`#pragma scop` inside a region",
-                    source.span(one(k)),
-                    "a second one",
-                )
-                .context(source.span(one(first)), "the region starts here"),
-            ),
-            (Tok::EndScop, Some(first)) => {
-                pairs.push((first, k));
-                open = None;
-            }
-            (Tok::EndScop, None) => {
-                let span = source.span(one(k));
-                let message = "`#pragma endscop` without a `#pragma scop` before it";
-                diagnostics.push(Diagnostic::error(codes::PRAGMAS, message, span, "ends no region"));
-            }
-            _ => {}
-        }
-        if diagnostics.len() >= 20 {
-            break;
-        }
-    }
-    if let Some(first) = open {
-        let span = source.span(one(first));
-        let message = "`#pragma scop` without a `#pragma endscop` after it";
-        diagnostics.push(Diagnostic::error(codes::PRAGMAS, message, span, "the region does not end"));
-    }
-    // Where one does not read as it was meant, the others do not pair up for that reason.
-    let meant = misspelt(source, pairs.is_empty() || !diagnostics.is_empty());
-    if !meant.is_empty() {
-        return Err(meant);
-    }
-    if diagnostics.is_empty() { Ok(pairs) } else { Err(diagnostics) }
-}
-
-/// Pragmas that look as if they begin or end a region. With `unsure`, also those with one wrong
-/// letter.
-fn misspelt(source: &Source<'_>, unsure: bool) -> Vec<Diagnostic> {
-    let mut diagnostics = Vec::new();
-    let pragmas = source.tokens.iter().enumerate().filter(|(_, token)| token.tok == Tok::Pragma);
-    for (k, _) in pragmas {
-        let text = source.token_text(k).trim_start_matches('#').trim_start();
-        let Some(rest) = text.strip_prefix("pragma") else { continue };
-        let mut words = rest.split(|c: char| c.is_whitespace() || c == '\\').filter(|w| !w.is_empty());
-        let (Some(word), more) = (words.next(), words.next()) else { continue };
-        let plain: String =
-            word.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-        let meant = ["scop", "endscop"].into_iter().find(|meant| {
-            let same = plain == *meant;
-            // It is not known what other words after it are.
-            (same && (more.is_none() || word == *meant))
-                || (unsure && more.is_none() && one_letter_off(&plain, meant))
-        });
-        let Some(meant) = meant else { continue };
-        if diagnostics.len() >= 20 {
-            break;
-        }
-        let message = match word == meant {
-            true => format!("unexpected text after `#pragma {meant}`"),
-            false => format!("`#pragma {word}` neither begins nor ends a region"),
-        };
-        let span = source.span(one(k));
-        let diagnostic = Diagnostic::error(codes::PRAGMAS, message, span, "not understood");
-        diagnostics.push(diagnostic.help(format!("did you mean `#pragma {meant}`?")));
-    }
-    diagnostics
-}
-
-/// Whether one edit turns a word into another: a letter inserted, removed or replaced, or two
-/// letters swapped.
-fn one_letter_off(word: &str, meant: &str) -> bool {
-    let (a, b) = (word.as_bytes(), meant.as_bytes());
-    let front = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let back = a[front..].iter().rev().zip(b[front..].iter().rev()).take_while(|(x, y)| x == y).count();
-    match (&a[front..a.len() - back], &b[front..b.len() - back]) {
-        ([x, y], [z, w]) => x == w && y == z,
-        (x, y) => x.len() <= 1 && y.len() <= 1,
-    }
 }
 
 struct Reader<'s> {
@@ -180,6 +100,12 @@ struct Reader<'s> {
     pairs: Vec<(usize, usize)>,
     /// First region that was not met yet.
     next: usize,
+    /// Loop nests are regions.
+    auto: bool,
+    /// Up to this token loop nests are regions: it is the end of a region that cannot be taken.
+    inner_end: usize,
+    /// How many loop nests are regions.
+    nests: usize,
     regions: Vec<Region>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -187,7 +113,7 @@ struct Reader<'s> {
 impl<'s> Reader<'s> {
     fn file(&mut self) {
         let mut parser = Parser::new(self.source);
-        while parser.tok() != Tok::End && self.next < self.pairs.len() {
+        while parser.tok() != Tok::End && (self.auto || self.next < self.pairs.len()) {
             let start = parser.pos;
             match parser.tok() {
                 Tok::Punct(";") => {
@@ -256,7 +182,9 @@ impl<'s> Reader<'s> {
         }
         let start = parser.pos;
         parser.retyped = None;
-        let specifiers = parser.specifiers()?;
+        // `main() {` of old C returns an `int`.
+        let implicit = parser.is_implicit_int();
+        let specifiers = if implicit { Specifiers::int() } else { parser.specifiers()? };
         if parser.accept(";") {
             return Ok(());
         }
@@ -289,7 +217,7 @@ impl<'s> Reader<'s> {
         let kept = parser.kept(&name, params, body.clone());
         parser.scopes.declare(name.clone(), Symbol::Function(Function { kept, ..function }));
         let has_region = self.pairs.get(self.next).is_some_and(|(first, _)| body.contains(first));
-        if has_region {
+        if has_region || self.auto {
             let depth = parser.scopes.depth();
             parser.scopes.push();
             for p in params {
@@ -350,6 +278,16 @@ impl<'s> Reader<'s> {
                 _ => {}
             }
             match parser.word() {
+                "for" if self.auto || here < self.inner_end => {
+                    let in_loop = has_goto || loop_ahead || braces.contains(&true);
+                    if self.nest(parser, name, body, uses, in_loop) {
+                        loop_ahead = false;
+                        continue;
+                    }
+                    loop_ahead = true;
+                    pass_header(parser);
+                    continue;
+                }
                 "for" | "while" | "do" => {
                     loop_ahead = true;
                     pass_header(parser);
@@ -424,9 +362,64 @@ impl<'s> Reader<'s> {
                 return;
             }
         };
+        let tokens = first + 1..last;
+        let taken = self.translate(parser, Marked { number, place, tokens }, function, (body, uses), in_loop);
+        parser.pos = last + 1;
+        if !taken && self.options.inner {
+            // Its loops are looked at one by one.
+            parser.pos = first + 1;
+            self.inner_end = last;
+        }
+    }
+
+    /// A loop nest without pragmas that begins here: whether it is a region now. If so, the parser
+    /// is past it.
+    fn nest(
+        &mut self,
+        parser: &mut Parser<'s>,
+        function: &str,
+        body: &std::ops::Range<usize>,
+        uses: &Uses<'s>,
+        in_loop: bool,
+    ) -> bool {
+        let first = parser.pos;
+        let end = uses.statement_end(first, body.end);
+        let told = self.diagnostics.len();
+        let place = match place::of_nest(self.source, first, end) {
+            Ok(place) => place,
+            Err(why) => {
+                let span = self.source.span(one(first));
+                let message = format!("the loop nest is not taken: {why}");
+                if self.auto {
+                    self.diagnostics.push(Diagnostic::error(codes::PRAGMA_LINE, message, span, "this loop"));
+                }
+                return false;
+            }
+        };
+        // Beside those with pragmas.
+        let number = self.pairs.len() + self.nests;
+        let marked = Marked { number, place, tokens: first..end };
+        let taken = self.translate(parser, marked, function, (body, uses), in_loop);
+        if !self.auto {
+            self.diagnostics.truncate(told);
+        }
+        self.nests += usize::from(taken);
+        parser.pos = if taken { end } else { first };
+        taken
+    }
+
+    /// Parses and translates the tokens of a region; whether it could be taken.
+    fn translate(
+        &mut self,
+        parser: &mut Parser<'s>,
+        Marked { number, place, tokens }: Marked,
+        function: &str,
+        (body, uses): (&std::ops::Range<usize>, &Uses<'s>),
+        in_loop: bool,
+    ) -> bool {
         let depth = parser.scopes.depth();
-        let end = std::mem::replace(&mut parser.end, last);
-        parser.pos = first + 1;
+        let end = std::mem::replace(&mut parser.end, tokens.end);
+        parser.pos = tokens.start;
         // Names declared in the region go into a scope of their own.
         parser.scopes.push();
         parser.measured.clear();
@@ -434,14 +427,13 @@ impl<'s> Reader<'s> {
         let measured = std::mem::take(&mut parser.measured);
         parser.scopes.truncate(depth);
         parser.end = end;
-        parser.pos = last + 1;
         let statements = match statements {
             Ok(statements) => statements,
             Err(error) => {
                 let code = if error.deep { codes::TOO_LARGE } else { codes::SYNTAX };
                 let span = self.source.span(error.at);
                 self.diagnostics.push(Diagnostic::error(code, error.message, span, "not understood here"));
-                return;
+                return false;
             }
         };
         let context = Context {
@@ -450,56 +442,74 @@ impl<'s> Reader<'s> {
             function,
             number,
             body: body.clone(),
-            region: first + 1..last,
+            region: tokens.clone(),
             uses,
             in_loop,
             defined: &self.defined,
             pure_functions: &self.options.pure_functions,
             char_signed: self.char_signed,
         };
-        match lower::lower(&context, &statements) {
-            Ok(lowered) => {
-                let macros = place.macros;
-                let inside = |at: At| (first..last).contains(&(at.first as usize));
-                let mut object_sizes: Vec<(String, u64)> = measured
-                    .into_iter()
-                    .filter(|m| !inside(m.declared))
-                    .map(|m| (m.object, m.bytes))
-                    .collect();
-                object_sizes.sort();
-                object_sizes.dedup();
-                let outside = lowered.variables.iter().filter(|v| v.kind != VariableKind::RegionLocal);
-                let mut identifiers: BTreeSet<String> = outside.map(|v| v.owner().to_owned()).collect();
-                identifiers.extend(lowered.sizes.iter().map(|s| owner(&s.c_name).to_owned()));
-                identifiers.extend(macros.iter().cloned());
-                identifiers.extend(place::called(self.source, first + 1..last));
-                let mut warnings = lowered.warnings;
-                warnings.extend(place.warnings);
-                self.regions.push(Region {
-                    function: lowered.function,
-                    info: RegionInfo {
-                        bytes: place.bytes,
-                        lines: place.lines,
-                        indent: place.indent,
-                        c_function: function.to_string(),
-                        variables: lowered.variables,
-                        sizes: lowered.sizes,
-                        may_alias: lowered.may_alias,
-                        assumptions: lowered.assumptions,
-                        inside: place.inside,
-                        epilogue: lowered.epilogue,
-                        macros,
-                        macro_values: place.macro_values,
-                        object_sizes,
-                        identifiers,
-                        index_notes: lowered.index_notes,
-                        statement_spans: lowered.statement_spans,
-                    },
-                    warnings,
-                });
+        let lowered = match lower::lower(&context, &statements) {
+            Ok(lowered) => lowered,
+            Err(diagnostics) => {
+                self.diagnostics.extend(diagnostics);
+                return false;
             }
-            Err(diagnostics) => self.diagnostics.extend(diagnostics),
-        }
+        };
+        let inside = |at: At| tokens.contains(&(at.first as usize));
+        let mut object_sizes: Vec<(String, u64)> =
+            measured.into_iter().filter(|m| !inside(m.declared)).map(|m| (m.object, m.bytes)).collect();
+        object_sizes.sort();
+        object_sizes.dedup();
+        let called = place::called(self.source, tokens).collect();
+        self.regions.push(region_of(function, place, lowered, object_sizes, called));
+        true
+    }
+}
+
+/// The tokens of a region, and where they are.
+struct Marked {
+    number: usize,
+    place: place::RegionPlace,
+    tokens: std::ops::Range<usize>,
+}
+
+fn region_of(
+    function: &str,
+    place: place::RegionPlace,
+    lowered: lower::Lowered,
+    object_sizes: Vec<(String, u64)>,
+    called: Vec<String>,
+) -> Region {
+    let macros = place.macros;
+    let outside = lowered.variables.iter().filter(|v| v.kind != VariableKind::RegionLocal);
+    let mut identifiers: BTreeSet<String> = outside.map(|v| v.owner().to_owned()).collect();
+    identifiers.extend(lowered.sizes.iter().map(|s| owner(&s.c_name).to_owned()));
+    identifiers.extend(macros.iter().cloned());
+    identifiers.extend(called);
+    let mut warnings = lowered.warnings;
+    warnings.extend(place.warnings);
+    Region {
+        function: lowered.function,
+        info: RegionInfo {
+            bytes: place.bytes,
+            lines: place.lines,
+            indent: place.indent,
+            c_function: function.to_string(),
+            variables: lowered.variables,
+            sizes: lowered.sizes,
+            may_alias: lowered.may_alias,
+            assumptions: lowered.assumptions,
+            inside: place.inside,
+            epilogue: lowered.epilogue,
+            macros,
+            macro_values: place.macro_values,
+            object_sizes,
+            identifiers,
+            index_notes: lowered.index_notes,
+            statement_spans: lowered.statement_spans,
+        },
+        warnings,
     }
 }
 

@@ -20,6 +20,7 @@ mod linear;
 mod lower;
 mod parser;
 mod place;
+mod pragmas;
 mod region;
 mod scope;
 mod source;

@@ -57,7 +57,49 @@ pub(crate) fn of(source: &Source<'_>, first: usize, last: usize) -> Result<Regio
             "here",
         ));
     }
-    let text = &original[inside.clone()];
+    within(source, bytes, inside, (from, to), first..last)
+}
+
+/// Where a loop nest without pragmas is in the original file, or why it cannot be replaced there.
+pub(crate) fn of_nest(source: &Source<'_>, first: usize, end: usize) -> Result<RegionPlace, String> {
+    let line =
+        |token: usize| source.line(token).map_err(|file| format!("it is in the included file `{file}`"));
+    let (from, to) = (line(first)?, line(end - 1)?);
+    match source.tokens[first - 1].tok {
+        Tok::Punct(";" | "{" | "}") => {}
+        Tok::Pragma => return Err("a pragma stands before it, and stays as it is".to_owned()),
+        _ => return Err("it is the body of a statement without braces".to_owned()),
+    }
+    let bytes = source.line_bytes(from).start..source.line_bytes(to).end;
+    let Some(text) = source.original.get(bytes.clone()) else {
+        return Err("its lines are out of order".to_owned());
+    };
+    // What stands beside it on its lines, or came from macros, would be replaced with it.
+    let tokens: Vec<&str> = crate::lexer::tokens(text)
+        .into_iter()
+        .filter(|token| token.tok != Tok::End)
+        .map(|token| &text[token.start as usize..token.end as usize])
+        .collect();
+    let count = |p: &str| tokens.iter().filter(|t| **t == p).count();
+    let others = tokens.first() != Some(&"for")
+        || tokens.last() != Some(&source.token_text(end - 1))
+        || source.tokens.get(end).is_some_and(|_| source.line(end) == Ok(to))
+        || [("(", ")"), ("{", "}"), ("[", "]")].iter().any(|(a, b)| count(a) != count(b));
+    if others || !text.ends_with('\n') {
+        return Err("it does not stand on lines of its own".to_owned());
+    }
+    within(source, bytes.clone(), bytes, (from, to), first..end).map_err(|diagnostic| diagnostic.message)
+}
+
+/// The rest of what is known of a region's place: its lines, and the tokens in them.
+fn within(
+    source: &Source<'_>,
+    bytes: std::ops::Range<usize>,
+    inside: std::ops::Range<usize>,
+    lines: (usize, usize),
+    tokens: std::ops::Range<usize>,
+) -> Result<RegionPlace, Diagnostic> {
+    let text = &source.original[inside.clone()];
     let mut warnings = Vec::new();
     let mut offset = inside.start;
     for line in text.split_inclusive('\n') {
@@ -90,9 +132,9 @@ pub(crate) fn of(source: &Source<'_>, first: usize, last: usize) -> Result<Regio
     let first_line =
         text.lines().find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#')).unwrap_or("");
     let indent = first_line[..first_line.len() - first_line.trim_start().len()].to_string();
-    let macros = macros(source, text, first, last);
-    let macro_values = macro_values(source, &macros, first);
-    Ok(RegionPlace { bytes, inside, lines: (from, to), indent, macros, macro_values, warnings })
+    let macros = macros(source, text, tokens.start, tokens.end);
+    let macro_values = macro_values(source, &macros, tokens.start);
+    Ok(RegionPlace { bytes, inside, lines, indent, macros, macro_values, warnings })
 }
 
 /// A line with those that continue it and without comments, and the number of the last one.

@@ -15,6 +15,8 @@ pub struct CFile {
     pub name: String,
     /// The regions, in the order of the file.
     pub regions: Vec<Region>,
+    /// Why other regions are not taken: errors, in the order of the file.
+    pub refused: Vec<Diagnostic>,
 }
 
 /// A region: its loop program and how that is tied to the C around it.
@@ -95,6 +97,8 @@ pub struct Variable {
     pub dims: Vec<Expr>,
     /// How an element is written in C.
     pub access: AccessForm,
+    /// Whether its rows are where pointers in memory point, as those of `double **a`.
+    pub rows: bool,
     /// What kind of object it is in C.
     pub kind: VariableKind,
     /// Whether the region writes it.

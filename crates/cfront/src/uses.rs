@@ -274,7 +274,7 @@ impl<'s> Uses<'s> {
     }
 
     /// The end of the statement that starts with a loop's header: a block, or up to a `;`.
-    fn statement_end(&self, mut k: usize, end: usize) -> usize {
+    pub fn statement_end(&self, mut k: usize, end: usize) -> usize {
         let mut depth = 0usize;
         while k < end {
             match self.source.tokens[k].tok {

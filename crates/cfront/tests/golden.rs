@@ -49,7 +49,7 @@ fn show(text: &str, result: Result<CFile, Vec<Diagnostic>>) -> String {
         Ok(file) => file,
         Err(diagnostics) => return diagnostics.iter().map(|d| show_diagnostic(text, d)).collect(),
     };
-    let mut out = String::new();
+    let mut out: String = file.refused.iter().map(|d| show_diagnostic(text, d)).collect();
     for region in file.regions {
         let info = &region.info;
         let program = Program { functions: vec![region.function] };
@@ -100,7 +100,11 @@ fn show(text: &str, result: Result<CFile, Vec<Diagnostic>>) -> String {
 #[test]
 fn loop_programs_and_diagnostics() {
     golden::check("cfront", "c", "out", |case| {
-        let options = Options { pure_functions: vec!["declared_by_option".to_string()] };
+        let options = Options {
+            pure_functions: vec!["declared_by_option".to_string()],
+            auto: case.name.starts_with("auto"),
+            inner: case.name.starts_with("inner"),
+        };
         let preprocessed = preprocess(&case.input);
         show(&case.input, cfront::parse_with(&case.input, &preprocessed, "<stdin>", &options))
     });

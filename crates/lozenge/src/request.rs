@@ -75,6 +75,13 @@ pub struct Request {
     pub pure_functions: Vec<String>,
     /// C: pointers of a region never overlap, where that can't be tested.
     pub assume_no_alias: bool,
+    /// C: regions that can't be taken stay as they are, and are told as warnings; else they are
+    /// errors, and nothing comes out.
+    pub partial: bool,
+    /// C: where a file has no regions, every loop nest that can be taken is one.
+    pub auto: bool,
+    /// C: with `auto`, loop nests that can't be taken are told too.
+    pub remarks: bool,
     /// What comes out.
     pub target: Target,
     /// Values of options that only some targets have.

@@ -100,7 +100,9 @@ pub struct Touch {
 impl Statement {
     /// Whether every instance surely writes what the model says.
     pub fn certain(&self) -> bool {
-        self.guards.is_empty() && self.nest.is_none()
+        self.guards.is_empty()
+            && self.nest.is_none()
+            && self.accesses.iter().all(|touch| touch.exact || !touch.write)
     }
 
     /// Whether its accesses are exactly those of the model, where it runs.
@@ -412,9 +414,11 @@ impl Extraction {
         let mut accesses = Vec::new();
         let inexact = &mut self.inexact;
         let mut touch = |access: &Access, write: bool, reduction: Option<ReduceOp>| -> Result<()> {
-            let free = |e: &Expr| !write && !e.arrays().is_empty();
+            let free = |e: &Expr| !e.arrays().is_empty();
             let (relation, refused) = relation(access, place, &domain, &free)?;
             let exact = refused.is_none();
+            // Updates at places that data gives stay in order.
+            let reduction = reduction.filter(|_| exact);
             if let Some(refused) = refused {
                 inexact.get_or_insert(refused);
             }

@@ -40,12 +40,14 @@ impl Lowering<'_> {
                 },
                 _ => return self.unknown_name(name, at),
             };
-            let around = self.values.contains_key(&object);
+            let around = self.active.contains(&object);
             if around || object == header.object || all.iter().any(|a| a.object == object) {
                 let message = format!("`{name}` is also the variable of an outer loop");
                 return self.fail(codes::LOOP_VARIABLE, message, at, "this loop changes it");
             }
-            if let Some(assigned) = self.res.objects[object].assigned.first().copied() {
+            let untracked = !self.tracked.contains(&object);
+            let assigned = self.res.objects[object].assigned.first().copied();
+            if let Some(assigned) = assigned.filter(|_| untracked) {
                 let message =
                     format!("the loop variable `{name}` is assigned outside of the header of its loop");
                 self.blamed.insert(object);

@@ -11,6 +11,7 @@ use crate::codes;
 use crate::ctype::{CType, IntType, QType};
 use crate::linear::Linear;
 use crate::lower::resolve::Meaning;
+use crate::parser::PLACE;
 use crate::region::AccessForm;
 
 /// How a region uses an array or scalar.
@@ -30,6 +31,10 @@ pub struct ArrayUse {
     /// Stands for the first extent if that is not declared and does not follow from the subscripts:
     /// no C has it.
     pub length: Option<Name>,
+    /// Its rows are where pointers in memory point: their extents follow from the subscripts.
+    pub rows: bool,
+    /// Exclusive ends of the further subscripts of such rows.
+    pub row_ends: Vec<Vec<Linear>>,
     /// First and exclusive last of its first subscripts, access by access. `None` if a subscript is
     /// data.
     pub reach: Option<Vec<(Linear, Linear)>>,
@@ -112,17 +117,29 @@ impl Lowering<'_> {
             );
         }
         let mut extents: Vec<Option<&Expr>> = Vec::new();
+        let mut rows = false;
         let mut element = ty;
         loop {
             match &element.ty {
-                CType::Array { of, extent } => {
+                CType::Array { of, extent } if !rows => {
                     extents.push(extent.as_deref());
                     element = of;
                 }
                 CType::Pointer { to, extent, .. } => {
                     if !extents.is_empty() {
-                        let message = format!("`{name}` is an array of pointers, so its rows may overlap");
-                        return self.fail(codes::SHAPE, message, at, "expected an array of numbers");
+                        if name.contains(PLACE) {
+                            let message =
+                                format!("`{name}` is an array of pointers, so its rows may overlap");
+                            let help = WAYS_OUT[0];
+                            let label = (at, "expected an array of numbers");
+                            return self.fail_with(codes::SHAPE, message, label, help);
+                        }
+                        if rows != (extents.len() > 1) || extents.len() > 3 {
+                            let message = format!("`{name}` is an array of arrays of pointers");
+                            let help = "copy it to an array of numbers before the region, and back after it";
+                            return self.fail_with(codes::SHAPE, message, (at, "not understood"), help);
+                        }
+                        rows = true;
                     }
                     extents.push(extent.as_deref());
                     element = to;
@@ -157,6 +174,7 @@ impl Lowering<'_> {
                     open = true;
                     dims.push(Hub::Int(0));
                 }
+                None if rows => dims.push(Hub::Int(0)),
                 None => {
                     let message = format!("extent {} of `{name}` is not known here", dimension + 1);
                     return self.fail(codes::SHAPE, message, at, "its shape is needed");
@@ -174,6 +192,8 @@ impl Lowering<'_> {
                 ends: Vec::new(),
                 looked_up: false,
                 length: None,
+                rows,
+                row_ends: vec![Vec::new(); extents.len().saturating_sub(1)],
                 reach: Some(Vec::new()),
                 span: None,
                 form,
@@ -186,6 +206,16 @@ impl Lowering<'_> {
 
     /// An extent as an expression over sizes; none if it is unknown and may be.
     fn extent(&mut self, k: usize, e: &Expr, flat: bool) -> Try<Option<Hub>> {
+        // What is declared before the region has the extents that sizes had there.
+        let here = self.res.objects[k].place.is_some().then(|| self.before_region());
+        let extent = self.extent_of(k, e, flat);
+        if let Some(here) = here {
+            self.restore(here);
+        }
+        extent
+    }
+
+    fn extent_of(&mut self, k: usize, e: &Expr, flat: bool) -> Try<Option<Hub>> {
         let name = self.res.objects[k].name.clone();
         self.check_stable(k, e)?;
         match self.index(e) {
@@ -235,7 +265,8 @@ impl Lowering<'_> {
             ExprKind::Ident(name) => {
                 let Meaning::Object(size) = self.meaning(e) else { return Ok(()) };
                 let array = &self.res.objects[k];
-                if array.place.is_none() || !matches!(self.class(size), Class::Size(_)) {
+                let sized = matches!(self.class(size), Class::Size(_)) || self.tracked.contains(&size);
+                if array.place.is_none() || !sized {
                     return Ok(());
                 }
                 let from = (array.declared.first as usize).max(self.cx.body.start);

@@ -17,7 +17,7 @@ use super::counter::Deferred;
 use super::index::{AtomKind, Index, Indexed, NotIndex, atom_number, not};
 use super::{ActiveLoop, Class, Lowering};
 use crate::ast::At;
-use crate::ctype::IntType;
+use crate::ctype::{CType, IntType};
 use crate::linear::Linear;
 
 /// A loop's variable, its first value, and its exclusive end.
@@ -133,7 +133,9 @@ impl Lowering<'_> {
         at: At,
         says: &dyn Fn(&str) -> String,
     ) -> Result<(), NotIndex> {
-        if self.follows_here(form) {
+        // On trial only what a loop adds counts; it is asked again.
+        let on_trial = || form.variables().any(|name| name.starts_with('?'));
+        if self.follows_here(form) || (self.trials > 0 && on_trial()) {
             return Ok(());
         }
         if let Some(both) = self.cases(form) {
@@ -215,6 +217,11 @@ impl Lowering<'_> {
         let mut ranges = BTreeMap::new();
         for (k, name) in &self.names {
             if let Class::Size(ty) = self.class(*k) {
+                ranges.insert(name.clone(), values(ty));
+            }
+        }
+        for (k, name) in &self.entries {
+            if let CType::Int(ty) = self.res.objects[*k].ty.ty {
                 ranges.insert(name.clone(), values(ty));
             }
         }

@@ -9,7 +9,7 @@ use super::data::Type;
 use super::{Class, Failed, Lowering, Try};
 use crate::ast::{At, Binary, CONTINUE, Declaration, Expr, ExprKind, Init, Stmt, StmtKind};
 use crate::codes;
-use crate::ctype::CType;
+use crate::ctype::{CType, IntType};
 use crate::lower::resolve::Meaning;
 
 /// Most values of an initialiser list in a region.
@@ -43,6 +43,9 @@ impl Lowering<'_> {
     pub(super) fn statement(&mut self, stmt: &Stmt) -> Try<Vec<HubStmt>> {
         self.statement_pending = self.pending.len();
         self.here = stmt.at;
+        if let Some(list) = self.without_steps(stmt) {
+            return self.one_by_one(&list);
+        }
         match &stmt.kind {
             StmtKind::Empty => Ok(Vec::new()),
             StmtKind::Block(body) => {
@@ -81,7 +84,9 @@ impl Lowering<'_> {
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
             StmtKind::Unsupported(what) => {
-                let message = format!("{what} in a region: only `for` loops and `if` are possible");
+                let message = format!(
+                    "{what} in a region: only `for` loops, `while` loops that count, and `if` are possible"
+                );
                 let help = "write a `for` loop with affine bounds, put what should be skipped under an `if`, or keep the loop outside of the region";
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
@@ -96,12 +101,19 @@ impl Lowering<'_> {
         let mark = self.known.len();
         self.branches += 1;
         self.known.extend(condition.holds);
+        let before = self.state();
         let then = self.body(then);
+        let after_then = self.restore(before);
         self.known.truncate(mark);
         self.known.extend(condition.fails);
         let otherwise = otherwise.map_or(Ok(Vec::new()), |o| self.body(o));
         self.known.truncate(mark);
         self.branches -= 1;
+        match condition.expr {
+            Hub::Bool(true) => _ = self.restore(after_then),
+            Hub::Bool(false) => {}
+            _ => self.meet(&after_then, cond.at),
+        }
         let (then, otherwise) = (then?, otherwise?);
         Ok(match condition.expr {
             Hub::Bool(true) => then,
@@ -143,14 +155,25 @@ impl Lowering<'_> {
                         return Ok(Vec::new());
                     }
                     self.assumed.truncate(mark);
+                } else if let Some(Init::Expr(e)) = &d.init
+                    && ty.bits() >= 32
+                {
+                    // It is data as well, if something reads it as that.
+                    self.set_product(k, e, &d.ty, ty);
                 }
             }
             Class::Size(_) | Class::Data => {}
         }
         if matches!(d.ty.ty, CType::Pointer { .. }) {
+            if self.tracked.contains(&k) {
+                return self.pointer_declaration(k, d);
+            }
             return self.fail(codes::DECLARATION, refused("it is a pointer"), d.at, "declared here");
         }
         let elem = self.declare_array(k, &d.ty, d.at)?;
+        if self.arrays[&k].rows {
+            return self.fail(codes::DECLARATION, refused("it has pointers"), d.at, "declared here");
+        }
         let name = self.name_of(k);
         let dims = self.arrays[&k].dims.clone();
         let mut out = vec![HubStmt::Local(ArrayDecl {
@@ -198,6 +221,12 @@ impl Lowering<'_> {
                 );
             }
         }
+        if self.tracked.contains(&k) {
+            match &d.init {
+                Some(Init::Expr(e)) => self.follow(k, e),
+                _ => self.forget(k, "it has no value", d.at),
+            }
+        }
         for stmt in &mut out {
             if let HubStmt::Assign(a) = stmt {
                 if let Some(u) = self.arrays.get_mut(&k) {
@@ -207,6 +236,20 @@ impl Lowering<'_> {
             }
         }
         Ok(out)
+    }
+
+    /// The declaration of a pointer: what it points to is known, or it is set later.
+    fn pointer_declaration(&mut self, k: usize, d: &Declaration) -> Try<Vec<HubStmt>> {
+        self.forget(k, "it has no value", d.at);
+        match &d.init {
+            Some(Init::Expr(e)) => self.follow(k, e),
+            None => {}
+            Some(_) => {
+                let message = format!("the initialiser of the pointer `{}` is not understood", d.name);
+                return self.fail(codes::DECLARATION, message, d.at, "declared here");
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// Assignments for an initialiser list; what the list leaves out is zero.
@@ -256,8 +299,17 @@ impl Lowering<'_> {
 
     pub(super) fn expression_statement(&mut self, e: &Expr) -> Try<Vec<HubStmt>> {
         match &e.kind {
-            ExprKind::Assign(op, target, value) => Ok(vec![self.assignment(*op, target, value, e.at)?]),
+            ExprKind::Assign(op, target, value) => match self.followed_target(target) {
+                Some(k) => self.assign_followed(k, *op, target, value, e.at),
+                None => Ok(vec![self.assignment(*op, target, value, e.at)?]),
+            },
             ExprKind::Step(amount, target) => {
+                if let Some(k) = self.followed_target(target) {
+                    let op = if *amount > 0 { Binary::Add } else { Binary::Sub };
+                    let kind = ExprKind::Int(amount.unsigned_abs(), IntType::Int);
+                    let one = Expr { kind, at: e.at, height: 1 };
+                    return self.assign_followed(k, Some(op), target, &one, e.at);
+                }
                 let (access, elem) = self.target(target)?;
                 let one = Hub::constant(elem, *amount as i32);
                 if elem == Scalar::Bool {
@@ -271,6 +323,9 @@ impl Lowering<'_> {
                 if matches!(ty.ty, CType::Void) && matches!(inner.kind, ExprKind::Ident(_)) =>
             {
                 Ok(Vec::new())
+            }
+            ExprKind::Call { function, args } if self.is_fill(function) => {
+                self.fill(function.strip_prefix("__builtin_").unwrap_or(function), args, e.at)
             }
             ExprKind::Call { function, .. } => {
                 let message = format!("a call of `{function}` as a statement: what it accesses is not known");
@@ -286,6 +341,12 @@ impl Lowering<'_> {
                 self.fail(codes::STATEMENT, message, e.at, "no effect")
             }
         }
+    }
+
+    /// Whether a function is one of the C library that fills memory.
+    fn is_fill(&self, function: &str) -> bool {
+        let plain = function.strip_prefix("__builtin_").unwrap_or(function);
+        super::fill::fills(plain) && !self.cx.defined.contains(plain)
     }
 
     pub(super) fn assign(&mut self, target: Access, update: Option<Update>, value: Hub) -> HubStmt {
@@ -306,7 +367,7 @@ impl Lowering<'_> {
             let message = format!("the loop variable `{name}` is assigned outside of the header of its loop");
             return self.fail(codes::LOOP_VARIABLE, message, target.at, "assigned here");
         }
-        let (access, elem, k) = self.access(target, false)?;
+        let (access, elem, k) = self.access(target)?;
         if self.res.objects[k].ty.constant {
             // An array of constants has the qualifier on its elements; the C compiler reports that.
         }
@@ -316,7 +377,13 @@ impl Lowering<'_> {
         Ok((access, elem))
     }
 
-    fn assignment(&mut self, op: Option<Binary>, target: &Expr, value: &Expr, at: At) -> Try<HubStmt> {
+    pub(super) fn assignment(
+        &mut self,
+        op: Option<Binary>,
+        target: &Expr,
+        value: &Expr,
+        at: At,
+    ) -> Try<HubStmt> {
         if matches!(value.kind, ExprKind::Assign(..)) {
             let message = "an assignment whose value is an assignment";
             return self.fail(codes::EXPRESSION, message, value.at, "write two statements");

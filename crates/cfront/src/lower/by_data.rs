@@ -1,4 +1,4 @@
-//! Subscripts and bounds that are data: subscripts of reads (`x[col[k]]`), and bounds of loops
+//! Subscripts and bounds that are data: subscripts (`x[col[k]]`), and bounds of loops
 //! (`for (k = row[i]; k < row[i + 1]; k++)`).
 //!
 //! Loops with such bounds run in their order, as they stand. The loops around them need not. The
@@ -37,10 +37,7 @@ pub(super) fn is_unknown(bound: &Linear) -> bool {
 
 impl Lowering<'_> {
     /// A subscript that data gives.
-    pub(super) fn looked_up(&mut self, k: usize, subscript: &Expr, reads: bool) -> Option<Hub> {
-        if !reads {
-            return None;
-        }
+    pub(super) fn looked_up(&mut self, k: usize, subscript: &Expr) -> Option<Hub> {
         let (index, _) = self.taken_from_data(subscript, IntType::Long)?;
         if let Some(array) = self.arrays.get_mut(&k) {
             array.looked_up = true;
@@ -133,8 +130,14 @@ impl Lowering<'_> {
         self.loops.push(ActiveLoop { var: hub.clone(), lower: unknown(), upper: unknown() });
         let shared = self.taken.insert(hub.clone(), Some(header.ty));
         self.values.insert(k, Index::variable(hub.clone(), header.ty));
+        let changed = self.changed_in(f);
+        self.active.insert(k);
         let body = self.body(&f.body);
+        self.active.remove(&k);
         self.values.remove(&k);
+        for object in &changed {
+            self.forget(*object, "a loop with bounds that depend on data changes it", at);
+        }
         if let Some(shared) = shared {
             self.taken.insert(hub.clone(), shared);
         }

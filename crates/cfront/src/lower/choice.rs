@@ -21,8 +21,12 @@ impl Lowering<'_> {
         let (labels, pending, diagnostics) = (self.labels, self.pending.len(), self.diagnostics.len());
         let blamed = self.blamed.clone();
         let taken = self.taken.clone();
+        let mut changed = self.changed_by(then);
+        otherwise.iter().for_each(|stmt| changed.extend(self.changed_by(stmt)));
+        // Where the branches change what is followed, they are looked at one by one.
+        let followed = changed.iter().any(|k| self.value_of(*k).is_some() || !self.is_data(*k));
         let count = assignments(then).zip(otherwise.map_or(Some(0), assignments));
-        if let Some((yes, no)) = count {
+        if let Some((yes, no)) = count.filter(|_| !followed) {
             let mut holds = self.truth(cond)?;
             let mut read = Vec::new();
             always_read(&holds, &mut read);
@@ -32,9 +36,11 @@ impl Lowering<'_> {
                 holds = self.decide(holds, &mut out);
             }
             let mut chosen = self.choose(&read, then, &holds, &mut out);
+            self.forget_all(&changed, cond.at);
             if let (Ok(true), Some(otherwise)) = (&chosen, otherwise) {
                 chosen = self.choose(&read, otherwise, &Hub::unary(UnaryOp::Not, holds), &mut out);
             }
+            self.forget_all(&changed, cond.at);
             if chosen? {
                 return Ok(out);
             }
@@ -55,9 +61,12 @@ impl Lowering<'_> {
     fn guard(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
         let mut cond = self.truth(cond)?;
         self.branches += 1;
+        let before = self.state();
         let then = self.body(then);
+        let after_then = self.restore(before);
         let otherwise = otherwise.map_or(Ok(Vec::new()), |o| self.body(o));
         self.branches -= 1;
+        self.meet(&after_then, self.here);
         let (then, otherwise) = (then?, otherwise?);
         let mut out = Vec::new();
         let alone = otherwise.is_empty() && matches!(then.as_slice(), [HubStmt::Assign(_)]);
@@ -102,7 +111,9 @@ impl Lowering<'_> {
                 // Evaluated only where the outer one holds.
                 let both = Hub::Select(Box::new(holds.clone()), Box::new(inner), Box::new(Hub::Bool(false)));
                 let both = self.decide(both, out);
-                if !self.choose(read, then, &both, out)? {
+                let chosen = self.choose(read, then, &both, out)?;
+                self.forget_all(&self.changed_by(then), self.here);
+                if !chosen {
                     return Ok(false);
                 }
                 let Some(otherwise) = otherwise else { return Ok(true) };

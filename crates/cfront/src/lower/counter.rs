@@ -9,6 +9,7 @@ use crate::ast::{At, Expr};
 use crate::linear::Linear;
 
 /// Something that has to be at least 0, over the variable of a loop whose bounds are not known yet.
+#[derive(Clone)]
 pub(super) struct Deferred {
     pub form: Linear,
     pub says: String,

@@ -173,6 +173,10 @@ impl Lowering<'_> {
             Class::Size(ty) => (ty, self.index(e)),
             Class::LoopVariable(ty) => (ty, self.index(e)),
             Class::Fixed(ty) if self.values.contains_key(&k) => (ty, self.index(e)),
+            Class::Data if self.is_known(k) && self.own != Some(k) => match self.res.objects[k].ty.ty {
+                CType::Int(ty) => (ty, self.index(e)),
+                _ => return self.load(e),
+            },
             Class::Fixed(_) | Class::Data => return self.load(e),
         };
         match value {
@@ -199,7 +203,7 @@ impl Lowering<'_> {
     }
 
     fn load(&mut self, e: &Expr) -> Try<Typed> {
-        let (access, elem, k) = self.access(e, true)?;
+        let (access, elem, k) = self.access(e)?;
         if let Some(array) = self.arrays.get_mut(&k) {
             array.read = true;
         }

@@ -8,7 +8,7 @@ use loops::{
     Access, Assign, Diagnostic, Expr as Hub, Function, Name, Param, ParamMode, Scalar, Stmt as HubStmt,
 };
 
-use super::{Class, Lowering, privatise};
+use super::{Class, Lowering, private_rows, privatise};
 use crate::ast::{At, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::CType;
@@ -33,11 +33,12 @@ impl Lowering<'_> {
         mut self,
         body: &[Stmt],
         mut statements: Vec<HubStmt>,
+        dropped: &BTreeSet<usize>,
     ) -> Result<Lowered, Vec<Diagnostic>> {
         let settled = self.settle_flat();
         self.settle_open();
         self.check_scope(body);
-        let epilogue = self.epilogue();
+        let epilogue = self.epilogue(dropped);
         if !self.diagnostics.is_empty() {
             self.diagnostics.extend(self.warnings);
             return Err(self.diagnostics);
@@ -120,8 +121,34 @@ impl Lowering<'_> {
                     localised.insert(k, names);
                 }
             }
+            if self.is_scratch(k) {
+                let (name, dims) = (self.names[&k].clone(), self.arrays[&k].dims.clone());
+                if private_rows::declared_inside(statements, &name, elem, &dims) {
+                    localised.insert(k, vec![name]);
+                }
+            }
         }
         localised
+    }
+
+    /// Whether an object is a small array of the function that is used in the region alone.
+    fn is_scratch(&self, k: usize) -> bool {
+        let (array, object, cx) = (&self.arrays[&k], &self.res.objects[k], self.cx);
+        let extent = |bytes: i64, dim: &Hub| match dim {
+            Hub::Int(n) if *n > 0 => bytes.checked_mul(*n),
+            _ => None,
+        };
+        let bytes = array.dims.iter().try_fold(array.elem.bytes() as i64, extent);
+        let others = [cx.body.start..cx.region.start, cx.region.end..cx.body.end];
+        object.place == Some(Place::Local)
+            && matches!(object.ty.ty, CType::Array { .. })
+            && object.through.is_none()
+            && !array.rows
+            && !array.dims.is_empty()
+            && array.written
+            && bytes.is_some_and(|bytes| bytes <= private_rows::MOST_BYTES)
+            && !self.live_after(k)
+            && !cx.uses.pointed_into(&object.name, array.dims.len(), others.into_iter())
     }
 
     /// The parameters for the objects that the region uses, and all its variables: first those that
@@ -164,7 +191,13 @@ impl Lowering<'_> {
         let mut sizes = Vec::new();
         let mut size_objects = Vec::new();
         for k in 0..self.res.objects.len() {
-            let (Class::Size(ty), Some(name)) = (self.class(k), self.names.get(&k)) else { continue };
+            let sized = match (self.class(k), &self.res.objects[k].ty.ty, self.entries.get(&k)) {
+                (Class::Size(ty), _, _) => self.names.get(&k).map(|name| (ty, name)),
+                // What it was before the region; nothing in the region assigns it.
+                (_, CType::Int(ty), Some(name)) => Some((*ty, name)),
+                _ => None,
+            };
+            let Some((ty, name)) = sized else { continue };
             if !mentioned.contains(name) {
                 continue;
             }
@@ -193,6 +226,7 @@ impl Lowering<'_> {
             elem: array.elem,
             dims: array.dims.clone(),
             access: array.form,
+            rows: array.rows,
             kind: self.kind(k),
             written: array.written,
             live_after: array.written && self.live_after(k),
@@ -200,15 +234,25 @@ impl Lowering<'_> {
     }
 
     /// Whether an object's value may be read after the region.
-    fn live_after(&self, k: usize) -> bool {
+    pub(super) fn live_after(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
         let is_array = matches!(object.ty.ty, CType::Pointer { .. }) || object.through.is_some();
+        // What its pointers point to.
+        if self.arrays.get(&k).is_some_and(|array| array.rows) {
+            return true;
+        }
         match object.place {
             None => return false,
             Some(Place::Global) => return true,
             _ if is_array => return true,
             _ => {}
         }
+        self.is_named_after(k)
+    }
+
+    /// Whether the value of a variable of the function may be read after the region.
+    fn is_named_after(&self, k: usize) -> bool {
+        let object = &self.res.objects[k];
         let cx = self.cx;
         let counted = matches!(self.class(k), Class::LoopVariable(_));
         let after = cx.region.end..cx.body.end;
@@ -226,11 +270,13 @@ impl Lowering<'_> {
 
     /// Loop variables declared outside get the values that they would have had, where somebody
     /// reads them.
-    fn epilogue(&mut self) -> Vec<String> {
-        let mut out = Vec::new();
+    fn epilogue(&mut self, dropped: &BTreeSet<usize>) -> Vec<String> {
+        let mut all = self.final_values(dropped);
         for k in 0..self.res.objects.len() {
             let object = &self.res.objects[k];
+            let followed = self.tracked.contains(&k) && !object.assigned.is_empty();
             if object.place.is_none()
+                || followed
                 || !matches!(self.class(k), Class::LoopVariable(_))
                 || !self.live_after(k)
             {
@@ -240,7 +286,7 @@ impl Lowering<'_> {
             match self.finals.get(&k) {
                 Some(Some(value)) => {
                     // What is counted down to -1 has all its bits set, also where sizes have fewer.
-                    out.push(format!("{name} = {};", self.computed_text(value)));
+                    all.push((name, self.computed_text(value)));
                 }
                 Some(None) => {
                     let at = self.res.objects[k].loops.last().copied();
@@ -261,6 +307,56 @@ impl Lowering<'_> {
                 }
                 None => {}
             }
+        }
+        self.in_order(all)
+    }
+
+    /// Values after the region of followed variables that have no statements in the loop
+    /// program.
+    fn final_values(&mut self, dropped: &BTreeSet<usize>) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for k in dropped.iter().copied() {
+            let object = &self.res.objects[k];
+            let (name, moved) = (object.name.clone(), object.moved.last().copied());
+            let Some(at) = moved.filter(|_| object.place.is_some()) else { continue };
+            let pointer = matches!(object.ty.ty, CType::Pointer { .. });
+            if !(if pointer { self.is_named_after(k) } else { self.live_after(k) }) {
+                continue;
+            }
+            match self.final_text(k) {
+                Some(text) => {
+                    self.rely_on(k);
+                    all.push((name, text));
+                }
+                None => {
+                    let message =
+                        format!("the value of `{name}` after the region may be read, and is not known");
+                    let help = format!(
+                        "set `{name}` after the region, or declare a variable of its own in the region"
+                    );
+                    let label = (at, "assigned here");
+                    let _: super::Try<()> = self.fail_with(codes::LOOP_VARIABLE, message, label, &help);
+                }
+            }
+        }
+        all
+    }
+
+    /// Assignments after the region, so that a value is computed from others before these are set.
+    fn in_order(&mut self, mut all: Vec<(String, String)>) -> Vec<String> {
+        let mut out = Vec::new();
+        while !all.is_empty() {
+            let free = |(name, _): &(String, String)| {
+                !all.iter().any(|(other, text)| other != name && has_word(text, name))
+            };
+            let Some(next) = all.iter().position(free) else {
+                let message = "values after the region depend on each other";
+                let at = At { first: self.cx.region.start as u32, last: self.cx.region.start as u32 };
+                let _: super::Try<()> = self.fail(codes::LOOP_VARIABLE, message, at, "in this region");
+                return out;
+            };
+            let (name, text) = all.remove(next);
+            out.push(format!("{name} = {text};"));
         }
         out
     }
@@ -328,6 +424,11 @@ impl Lowering<'_> {
         }
         notes
     }
+}
+
+/// Whether a name is in a text of C.
+fn has_word(text: &str, name: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| word == name)
 }
 
 /// Puts the settled subscripts in the place of the numbers of pending accesses.

@@ -3,10 +3,15 @@
 
 mod bound;
 
+use std::collections::BTreeSet;
+
 use loops::{BinaryOp, CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
+use super::along::Along;
+use super::carry::Counted;
 use super::index::{Index, NotIndex};
 use super::resolve::{Meaning, ident_token};
+use super::track::{State, Value};
 use super::{ActiveLoop, Class, Failed, Lowering, Try};
 use crate::ast::{At, Binary, Expr, ExprKind, For, Init, Stmt, StmtKind};
 use crate::codes;
@@ -20,6 +25,21 @@ pub(super) struct Header<'e> {
     pub name: String,
     pub first: &'e Expr,
     pub step: i64,
+}
+
+/// A loop whose header is known.
+struct Ready {
+    object: usize,
+    ty: IntType,
+    hub: Name,
+    lower: Index,
+    upper: Index,
+    step: i64,
+    /// The value of the variable in the body, and where the condition sees it.
+    value: Index,
+    counted: Linear,
+    /// Its first value.
+    start: Linear,
 }
 
 impl Lowering<'_> {
@@ -38,9 +58,24 @@ impl Lowering<'_> {
         if self.diagnostics.len() > told {
             return Err(Failed);
         }
+        // The condition and the step are evaluated again in each iteration: what the body changes is
+        // not known in them.
+        let changed = self.changed_in(f);
+        let around = self.state();
+        self.forget_all(&changed, at);
+        let found = self.one_loop(f, at, &changed, around);
+        if found.is_err() {
+            self.forget_all(&changed, at);
+        }
+        out.append(&mut found?);
+        Ok(out)
+    }
+
+    /// A loop after what its header does before it. `around` is what is known there.
+    fn one_loop(&mut self, f: &For, at: At, changed: &BTreeSet<usize>, around: State) -> Try<Vec<HubStmt>> {
         let header = self.header(f, at)?;
         let k = header.object;
-        if self.values.contains_key(&k) {
+        if self.active.contains(&k) {
             let message = format!("`{}` is also the variable of an outer loop", header.name);
             return self.fail(codes::LOOP_VARIABLE, message, at, "this loop changes it");
         }
@@ -53,8 +88,7 @@ impl Lowering<'_> {
                 let help = format!("count it at the end of the body, or compute it from `{}`", header.name);
                 return self.fail_with(codes::LOOP, message, (other.step.at, "counted here"), &help);
             }
-            out.append(&mut self.data_loop(f, &header, bounds, at)?);
-            return Ok(out);
+            return self.data_loop(f, &header, bounds, at);
         }
         let first =
             self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
@@ -89,7 +123,21 @@ impl Lowering<'_> {
             };
             value = Index { expr: self.form_expr(&form), form, ty: header.ty, substituted: true };
         }
-        self.loop_types.insert(hub.clone(), header.ty);
+        let ready = Ready { object: k, ty: header.ty, hub, lower, upper, step, value, counted, start };
+        self.loop_body(f, at, ready, &along, (changed, around))
+    }
+
+    /// The body of a loop whose header is known.
+    fn loop_body(
+        &mut self,
+        f: &For,
+        at: At,
+        ready: Ready,
+        along: &[Along<'_>],
+        (changed, around): (&BTreeSet<usize>, State),
+    ) -> Try<Vec<HubStmt>> {
+        let Ready { object: k, ty, hub, lower, upper, step, value, counted, start } = ready;
+        self.loop_types.insert(hub.clone(), ty);
         let top = self.loops.is_empty() && self.branches == 0;
         let end = if top { self.final_value(&lower, &upper, step, at).ok() } else { None };
         let last = |value: &Hub| end.as_ref().map(|end| replace_variable(value.clone(), &hub, &end.expr));
@@ -98,35 +146,53 @@ impl Lowering<'_> {
         let variable = Linear::name(hub.clone());
         self.known.extend(variable.minus(&lower.form));
         self.known.extend(upper.form.minus(&variable).and_then(|l| l.plus_constant(-1)));
-        self.loops.push(ActiveLoop { var: hub.clone(), lower: lower.form, upper: upper.form });
-        let shared = self.taken.insert(hub.clone(), Some(header.ty));
+        let (from, to) = (lower.form.clone(), upper.form.clone());
+        self.loops.push(ActiveLoop { var: hub.clone(), lower: from, upper: to });
+        let shared = self.taken.insert(hub.clone(), Some(ty));
         self.finals.insert(k, last(&value.expr));
         self.values.insert(k, value);
-        let set = self.set_along(&along, &counted, &start, None);
-        for other in &along {
+        let set = self.set_along(along, &counted, &start, None);
+        for other in along {
             let value = self.values.get(&other.object).and_then(|value| last(&value.expr));
             self.finals.insert(other.object, value);
         }
+        let counted_here = || along.iter().map(|other| other.object).chain([k]);
+        self.active.extend(counted_here());
+        let counted = Counted { hub: &hub, lower: &lower, upper: &upper, step, at };
+        for object in changed {
+            self.take_value(*object, &around);
+        }
+        let carried = if set.is_ok() { self.carried(f, changed, &counted) } else { Vec::new() };
+        self.begin_iteration(changed, &carried, &counted);
+        let in_loop: Vec<(usize, Index)> =
+            counted_here().filter_map(|k| Some((k, self.values.get(&k)?.clone()))).collect();
         let body = if set.is_ok() { self.body(&f.body) } else { Err(Failed) };
-        self.values.remove(&k);
-        along.iter().for_each(|other| {
-            self.values.remove(&other.object);
-        });
+        for object in counted_here() {
+            self.active.remove(&object);
+            self.values.remove(&object);
+        }
         if let Some(shared) = shared {
             self.taken.insert(hub.clone(), shared);
         }
         self.loops.pop();
         self.known.truncate(mark);
-        out.push(HubStmt::Loop(Loop {
-            var: hub,
+        self.end_loop(changed, &carried, &counted);
+        for (object, value) in in_loop {
+            if self.is_read_later(object)
+                && let Some(value) = self.value_after(&value, &counted)
+            {
+                self.set_value(object, Value::Number(value), Vec::new());
+            }
+        }
+        Ok(vec![HubStmt::Loop(Loop {
+            var: hub.clone(),
             lower: lower.expr,
             upper: upper.expr,
             step,
             kind: LoopKind::Sequential,
             reductions: Vec::new(),
             body: body?,
-        }));
-        Ok(out)
+        })])
     }
 
     fn header<'e>(&mut self, f: &'e For, at: At) -> Try<Header<'e>> {
@@ -158,7 +224,9 @@ impl Lowering<'_> {
             let message = format!("the loop variable `{name}` is {}, not an integer", super::index::an(ty));
             return self.fail(codes::LOOP, message, at, "this loop");
         };
-        if let Some(assigned) = self.res.objects[object].assigned.first().copied() {
+        // Where its value is followed, only assignments in its loop are refused.
+        let untracked = !self.tracked.contains(&object);
+        if let Some(assigned) = self.res.objects[object].assigned.first().copied().filter(|_| untracked) {
             let message = format!("the loop variable `{name}` is assigned outside of the header of its loop");
             if self.blamed.insert(object) {
                 return self.fail(codes::LOOP_VARIABLE, message, assigned, "assigned here");
@@ -209,6 +277,8 @@ impl Lowering<'_> {
                     return self.fail(codes::LOOP, message, at, "its header must declare its variable only");
                 }
             },
+            // It goes on from where it is.
+            None if self.is_known(object) => variable,
             _ => return self.no_first(name, at),
         };
         Ok(Header { object, ty, name: name.clone(), first, step })
@@ -300,8 +370,21 @@ impl Lowering<'_> {
         self.floor(a, divisor, false)
     }
 
+    /// Whether something may read a loop's variable after it.
+    fn is_read_later(&self, k: usize) -> bool {
+        let object = &self.res.objects[k];
+        self.tracked.contains(&k)
+            && (object.place.is_some() || object.loops.len() > 1 || !object.assigned.is_empty())
+    }
+
     /// The value of the loop program's variable after a loop: the first one that is not below the end.
-    fn final_value(&mut self, lower: &Index, upper: &Index, step: i64, at: At) -> Result<Index, NotIndex> {
+    pub(super) fn final_value(
+        &mut self,
+        lower: &Index,
+        upper: &Index,
+        step: i64,
+        at: At,
+    ) -> Result<Index, NotIndex> {
         let long = |index: &Index| Index { ty: IntType::Long, ..index.clone() };
         let (lower, upper) = (long(lower), long(upper));
         if step == 1 {

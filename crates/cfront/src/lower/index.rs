@@ -14,7 +14,7 @@ use crate::linear::{Linear, expression, implies};
 use crate::lower::resolve::Meaning;
 
 /// An integer expression of the index arithmetic.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Index {
     /// As an expression of the loop IR.
     pub expr: Hub,
@@ -59,10 +59,7 @@ pub(super) fn not(reason: impl Into<String>, at: At) -> NotIndex {
 }
 
 /// The way out where data says which element is meant.
-const GATHER: &str = "a subscript that depends on data (of type int or long) is possible where an element is read; where it is written, write to an array of its own with affine subscripts, and scatter that after the region";
-
-/// The way out where an integer is assigned, perhaps what loops and sizes say.
-const ASSIGNED: &str = "if its value is made of loop variables and sizes, declare it with that where it is set, `int j = …;` inside the loop; what is read can be at a place that data of type int or long gives, what is written cannot: write to an array of its own at subscripts of the loops, and scatter that after the region";
+const GATHER: &str = "a subscript can be data of an integer type: convert other data to `int` or `long` in a variable of its own";
 
 /// The way out where loop variables are multiplied.
 const PRODUCT: &str = "declare the array with its dimensions (`double (*A)[n]`) and give each a subscript of its own; a packed triangle is copied to such an array before the region, and back after it";
@@ -168,8 +165,12 @@ impl Lowering<'_> {
         };
         match self.class(k) {
             Class::Size(ty) => Ok(Index::variable(self.name_of(k), ty)),
-            Class::LoopVariable(_) | Class::Fixed(_) => match self.values.get(&k) {
-                Some(value) => Ok(value.clone()),
+            Class::LoopVariable(_) | Class::Fixed(_) | Class::Data if self.values.contains_key(&k) => {
+                self.rely_on(k);
+                Ok(self.values[&k].clone())
+            }
+            Class::LoopVariable(_) | Class::Fixed(_) => match self.followed.product(k) {
+                Some(_) => Err(not(format!("`{name}` is a product of loop variables or sizes"), e.at)),
                 None if matches!(self.class(k), Class::LoopVariable(_)) => {
                     Err(not(format!("`{name}` is read outside of its loop"), e.at))
                 }
@@ -191,7 +192,7 @@ impl Lowering<'_> {
                     (other, _) => format!("`{name}` is not an integer but {}", an(other.c_name())),
                 };
                 let data = matches!(object.ty.ty, CType::Int(_)) && !object.assigned.is_empty();
-                Err(NotIndex { reason, at: e.at, help: data.then_some(ASSIGNED) })
+                Err(NotIndex { reason, at: e.at, help: data.then_some(GATHER) })
             }
         }
     }

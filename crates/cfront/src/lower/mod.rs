@@ -9,21 +9,31 @@ mod assume;
 mod block;
 mod by_data;
 mod call;
+mod carry;
+mod changes;
 mod choice;
 mod condition;
 mod counter;
 mod data;
+mod fill;
 mod finish;
+mod flat;
 mod header;
 mod index;
 mod overlap;
+mod places;
 mod polynomial;
+mod private_rows;
 mod privatise;
+mod reach;
 mod reduction;
 mod resolve;
+mod steps;
 mod text;
+mod track;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use loops::{Code, Diagnostic, Expr as Hub, Name, Scalar, Span};
 
@@ -40,6 +50,7 @@ use array::ArrayUse;
 use assume::Assumed;
 use index::{Atom, Index};
 use resolve::{Meaning, Resolution};
+use track::Followed;
 
 pub use finish::Lowered;
 
@@ -69,15 +80,32 @@ pub struct Context<'a> {
 }
 
 /// The state of the translation of one region.
+#[derive(Clone)]
 struct Lowering<'a> {
     cx: &'a Context<'a>,
-    res: Resolution,
+    res: Rc<Resolution>,
     /// Hub names that are taken; with the C type of the loop variables that share one.
     taken: BTreeMap<Name, Option<IntType>>,
     /// Hub name of each object that has one.
     names: BTreeMap<usize, Name>,
     /// Values of the variables of the enclosing loops, and of local integers with a fixed value.
     values: BTreeMap<usize, Index>,
+    /// What else is known of variables that the region assigns.
+    followed: Followed,
+    /// Variables that the region assigns and whose values are followed.
+    tracked: Rc<BTreeSet<usize>>,
+    /// Names of the values that such variables have before the region.
+    entries: BTreeMap<usize, Name>,
+    /// Those of them that something was made of.
+    entered: BTreeSet<usize>,
+    /// The variable whose assignment is being translated.
+    own: Option<usize>,
+    /// Loops that are being tried to see what they add to variables.
+    trials: usize,
+    /// How many more may be tried.
+    tries_left: usize,
+    /// Variables of the loops we are in.
+    active: BTreeSet<usize>,
     /// The loops we are in, outermost first.
     loops: Vec<ActiveLoop>,
     /// What holds here: forms that are at least 0.
@@ -118,6 +146,7 @@ struct Lowering<'a> {
 }
 
 /// A loop around the place being translated.
+#[derive(Clone)]
 struct ActiveLoop {
     /// The variable of the loop program.
     var: Name,
@@ -147,39 +176,67 @@ enum Class {
 
 /// Translates a region.
 pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>> {
-    let res = resolve::resolve(body, cx.scopes);
-    let mut lowering = Lowering {
-        cx,
-        res,
-        taken: BTreeMap::new(),
-        names: BTreeMap::new(),
-        values: BTreeMap::new(),
-        loops: Vec::new(),
-        known: Vec::new(),
-        atoms: Vec::new(),
-        arrays: BTreeMap::new(),
-        pending: Vec::new(),
-        statement_pending: 0,
-        labels: 0,
-        here: At { first: cx.region.start as u32, last: cx.region.start as u32 },
-        statement_spans: BTreeMap::new(),
-        loop_types: BTreeMap::new(),
-        diagnostics: Vec::new(),
-        warnings: Vec::new(),
-        blamed: Default::default(),
-        of_types: Vec::new(),
-        assumed: Vec::new(),
-        of_rows: Vec::new(),
-        counting: None,
-        deferred: Vec::new(),
-        strict: false,
-        finals: BTreeMap::new(),
-        branches: 0,
-    };
-    lowering.reserve_names();
-    lowering.refuse_objects();
-    let statements = lowering.statements(body);
-    lowering.finish(body, statements)
+    let res = Rc::new(resolve::resolve(body, cx.scopes));
+    let mut left = BTreeSet::new();
+    loop {
+        let mut lowering = Lowering::new(cx, res.clone(), &left);
+        lowering.reserve_names();
+        lowering.refuse_objects();
+        lowering.enter();
+        let mut statements = lowering.statements(body);
+        let dropped = lowering.drop_unread(&mut statements);
+        // A variable that stays one cannot stand for the value that it had before.
+        let both: Vec<usize> = lowering.entered.difference(&dropped).copied().collect();
+        if both.is_empty() || !left.is_disjoint(&both.iter().copied().collect()) {
+            return lowering.finish(body, statements, &dropped);
+        }
+        left.extend(both);
+    }
+}
+
+impl<'a> Lowering<'a> {
+    /// The state before the first statement; variables in `left` are not followed.
+    fn new(cx: &'a Context<'a>, res: Rc<Resolution>, left: &BTreeSet<usize>) -> Lowering<'a> {
+        let mut lowering = Lowering {
+            cx,
+            res,
+            taken: BTreeMap::new(),
+            names: BTreeMap::new(),
+            values: BTreeMap::new(),
+            followed: Followed::default(),
+            tracked: Rc::default(),
+            entries: BTreeMap::new(),
+            entered: BTreeSet::new(),
+            own: None,
+            trials: 0,
+            tries_left: carry::MOST_TRIES,
+            active: BTreeSet::new(),
+            loops: Vec::new(),
+            known: Vec::new(),
+            atoms: Vec::new(),
+            arrays: BTreeMap::new(),
+            pending: Vec::new(),
+            statement_pending: 0,
+            labels: 0,
+            here: At { first: cx.region.start as u32, last: cx.region.start as u32 },
+            statement_spans: BTreeMap::new(),
+            loop_types: BTreeMap::new(),
+            diagnostics: Vec::new(),
+            warnings: Vec::new(),
+            blamed: Default::default(),
+            of_types: Vec::new(),
+            assumed: Vec::new(),
+            of_rows: Vec::new(),
+            counting: None,
+            deferred: Vec::new(),
+            strict: false,
+            finals: BTreeMap::new(),
+            branches: 0,
+        };
+        let tracked = (0..lowering.res.objects.len()).filter(|k| lowering.is_followed(*k));
+        lowering.tracked = Rc::new(tracked.filter(|k| !left.contains(k)).collect());
+        lowering
+    }
 }
 
 impl Lowering<'_> {

@@ -10,6 +10,21 @@ use crate::parser::PLACE;
 use crate::region::{AccessForm, AliasPair, Variable, VariableKind};
 use crate::scope::Place;
 
+/// What a region accesses, and where it may be.
+struct Thing<'a> {
+    object: usize,
+    name: &'a str,
+    storage: &'a str,
+    elem: Option<Scalar>,
+    kind: VariableKind,
+    local: bool,
+    /// A pointer that is set in the function may come from this one.
+    source: bool,
+    written: bool,
+    /// Its rows may be anywhere.
+    rows: bool,
+}
+
 impl Lowering<'_> {
     pub(super) fn kind(&self, k: usize) -> VariableKind {
         let object = &self.res.objects[k];
@@ -74,19 +89,8 @@ impl Lowering<'_> {
         cx.uses.pointed_into(&object.name, dims, [cx.body.start..cx.region.start, after].into_iter())
     }
 
-    /// Pairs that C allows to overlap, one of them written.
-    pub(super) fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
-        struct Thing<'a> {
-            object: usize,
-            name: &'a str,
-            storage: &'a str,
-            elem: Option<Scalar>,
-            kind: VariableKind,
-            local: bool,
-            /// A pointer that is set in the function may come from this one.
-            source: bool,
-            written: bool,
-        }
+    /// What may overlap: variables, and sizes that are read from memory.
+    fn things<'t>(&'t self, variables: &'t [Variable], sizes: &[usize]) -> Vec<Thing<'t>> {
         let mut things = Vec::new();
         for v in variables {
             let object = self.names.iter().find(|(_, n)| **n == v.name).map(|(k, _)| *k);
@@ -100,6 +104,7 @@ impl Lowering<'_> {
                 local: self.may_point_inside(k),
                 source: self.is_fresh(k) || self.is_handed_on(k),
                 written: v.written,
+                rows: v.rows,
             });
         }
         for k in sizes {
@@ -114,15 +119,44 @@ impl Lowering<'_> {
             let name = object.name.as_str();
             let storage = self.storage(*k);
             let (object, written) = (*k, false);
-            things.push(Thing { object, name, storage, elem, kind, local: false, source: true, written });
+            things.push(Thing {
+                object,
+                name,
+                storage,
+                elem,
+                kind,
+                local: false,
+                source: true,
+                written,
+                rows: false,
+            });
         }
+        things
+    }
+
+    /// Pairs that C allows to overlap, one of them written.
+    pub(super) fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
+        let things = self.things(variables, sizes);
         let mut pairs = Vec::new();
+        for a in things.iter().filter(|a| a.rows && a.written) {
+            let (first, second) = (format!("{}[i]", a.name), format!("{}[j]", a.name));
+            pairs.push(AliasPair { first, second, apart: None });
+        }
         for (n, a) in things.iter().enumerate() {
             for b in &things[n + 1..] {
-                if !(a.written || b.written) || a.storage == b.storage || !same_memory(a.elem, b.elem) {
+                let one_place = a.storage == b.storage && !(a.rows || b.rows);
+                if !(a.written || b.written) || one_place || !same_memory(a.elem, b.elem) {
                     continue;
                 }
                 let (first, second) = (a.name.to_string(), b.name.to_string());
+                if a.rows || b.rows {
+                    let row = |thing: &Thing<'_>, name: String| if thing.rows { name + "[i]" } else { name };
+                    let (first, second) = (row(a, first), row(b, second));
+                    if a.kind != VariableKind::RegionLocal && b.kind != VariableKind::RegionLocal {
+                        pairs.push(AliasPair { first, second, apart: None });
+                    }
+                    continue;
+                }
                 if let Some(apart) = self.one_restrict_member(a.object, b.object) {
                     pairs.push(AliasPair { first, second, apart: Some(apart) });
                     continue;

@@ -26,7 +26,7 @@ pub struct Split {
 }
 
 /// What has to be known of the parts of a polynomial.
-#[derive(Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Gathered {
     /// The affine factors of its products.
     pub factors: Vec<Linear>,
@@ -36,7 +36,20 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    fn at_most(&mut self, ty: IntType) {
+    /// What is needed of another polynomial that is a part of this one.
+    pub(super) fn join(&mut self, other: &Gathered) {
+        for factor in &other.factors {
+            if !self.factors.contains(factor) {
+                self.factors.push(factor.clone());
+            }
+        }
+        self.most = match (self.most, other.most) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+
+    pub(super) fn at_most(&mut self, ty: IntType) {
         let most = ty.values().1;
         self.most = Some(self.most.map_or(most, |m| m.min(most)));
     }
@@ -46,7 +59,7 @@ const MAX_DEGREE: usize = 4;
 const MAX_TERMS: usize = 64;
 
 /// A sum, difference or product that is small enough to be divided into subscripts.
-fn small(result: Option<Polynomial>) -> Option<Polynomial> {
+pub(super) fn small(result: Option<Polynomial>) -> Option<Polynomial> {
     result.filter(|p| p.len() <= MAX_TERMS && p.terms().all(|(product, _)| product.degree() <= MAX_DEGREE))
 }
 
@@ -140,6 +153,10 @@ impl Lowering<'_> {
             Ok(index) => return Ok((Polynomial::of_linear(&index.form), index.ty)),
             Err(why) => why,
         };
+        if let Some(product) = self.product_named(e) {
+            gathered.join(&product.gathered);
+            return Ok((product.polynomial, product.ty));
+        }
         let (result, ty) = match &e.kind {
             ExprKind::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul), a, b) => {
                 let ((a, left), (b, right)) = (self.polynomial(a, gathered)?, self.polynomial(b, gathered)?);
@@ -184,11 +201,23 @@ impl Lowering<'_> {
     }
 
     /// Whether sums and products of what is known not to be negative.
-    fn is_natural(&mut self, e: &Expr) -> bool {
+    pub(super) fn is_natural(&mut self, e: &Expr) -> bool {
+        self.natural_parts(e).is_some_and(|parts| parts.iter().all(|part| self.holds(part)))
+    }
+
+    /// What has to be at least 0 so that an expression is a sum of products of what is not negative.
+    pub(super) fn natural_parts(&mut self, e: &Expr) -> Option<Vec<Linear>> {
+        if let Some(product) = self.product_named(e) {
+            return product.natural;
+        }
         match &e.kind {
-            ExprKind::Binary(Binary::Add | Binary::Mul, a, b) => self.is_natural(a) && self.is_natural(b),
-            ExprKind::Cast(_, a) => self.is_natural(a),
-            _ => self.index(e).is_ok_and(|index| self.holds(&index.form)),
+            ExprKind::Binary(Binary::Add | Binary::Mul, a, b) => {
+                let (mut a, b) = (self.natural_parts(a)?, self.natural_parts(b)?);
+                a.extend(b);
+                Some(a)
+            }
+            ExprKind::Cast(_, a) => self.natural_parts(a),
+            _ => Some(vec![self.index(e).ok()?.form]),
         }
     }
 

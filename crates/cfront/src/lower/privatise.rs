@@ -135,7 +135,7 @@ fn mentions(stmt: &Stmt, name: &Name) -> bool {
 /// Whether a statement itself reads a scalar, not one inside it.
 fn own(stmt: &Stmt, name: &Name) -> bool {
     match stmt {
-        Stmt::Assign(a) => reads(&a.value, name),
+        Stmt::Assign(a) => reads(&a.value, name) || a.target.indices.iter().any(|e| reads(e, name)),
         other => other.exprs().into_iter().any(|e| reads(e, name)),
     }
 }

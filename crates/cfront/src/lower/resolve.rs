@@ -25,6 +25,8 @@ pub struct Object {
     pub initialised: bool,
     /// Where it is assigned other than in the header of a loop over it.
     pub assigned: Vec<At>,
+    /// Where it is assigned itself, and not an element of it.
+    pub moved: Vec<At>,
     /// Where it is the variable of a loop.
     pub loops: Vec<At>,
     /// How often it is mentioned.
@@ -215,6 +217,7 @@ impl Resolver<'_> {
                     declared: d.at,
                     initialised: d.init.is_some(),
                     assigned: Vec::new(),
+                    moved: Vec::new(),
                     loops: Vec::new(),
                     mentions: 0,
                 });
@@ -264,6 +267,9 @@ impl Resolver<'_> {
     fn assigned(&mut self, target: &Expr) {
         if let Some(k) = self.object_of(target) {
             self.out.objects[k].assigned.push(target.at);
+            if matches!(target.kind, ExprKind::Ident(_)) {
+                self.out.objects[k].moved.push(target.at);
+            }
         }
     }
 
@@ -331,6 +337,7 @@ impl Resolver<'_> {
                     declared: object.at,
                     initialised: true,
                     assigned: Vec::new(),
+                    moved: Vec::new(),
                     loops: Vec::new(),
                     mentions: 0,
                 });

@@ -30,7 +30,7 @@ impl Lowering<'_> {
     /// The text of an expression. Each object is written in two ways: alone, and as an operand of
     /// arithmetic.
     pub(super) fn c_text_of(&self, e: &Hub, text: &dyn Fn(&Object) -> (String, String)) -> String {
-        let objects = self.names.iter();
+        let objects = self.names.iter().chain(&self.entries);
         let names = objects.map(|(k, name)| (name, text(&self.res.objects[*k]))).collect();
         let mut renamed = e.clone();
         rename(&mut renamed, &names, false);

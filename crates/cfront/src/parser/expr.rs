@@ -126,8 +126,16 @@ impl Parser<'_> {
                 }
                 "&" | "&&" => {
                     self.pos += 1;
-                    self.unary()?;
-                    return Ok(unsupported("the address of an object (`&`)", self.since(first)));
+                    let operand = self.unary()?;
+                    let at = self.since(first);
+                    return Ok(match operand.kind {
+                        // The place of an element is a sum.
+                        ExprKind::Index(array, index) if text == "&" => {
+                            let height = array.height.max(index.height) + 1;
+                            Expr { kind: ExprKind::Binary(Binary::Add, array, index), at, height }
+                        }
+                        _ => unsupported("the address of an object (`&`)", at),
+                    });
                 }
                 "(" if self.starts_type(self.pos + 1) => {
                     self.pos += 1;

@@ -88,7 +88,7 @@ fn decided(cond: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>, at: crate::ast::At
 }
 
 /// Whether a statement has a jump to the end of the body that it is in.
-fn jumps(stmt: &Stmt, ends: &[&str]) -> bool {
+pub(super) fn jumps(stmt: &Stmt, ends: &[&str]) -> bool {
     match &stmt.kind {
         StmtKind::Jump(word) => ends.contains(word),
         StmtKind::Block(body) => body.iter().any(|s| jumps(s, ends)),

@@ -21,6 +21,7 @@ use crate::source::Source;
 pub use inline::{Inline, acts};
 pub use member::PLACE;
 pub use size::Measured;
+pub use specifiers::Specifiers;
 
 /// Why the parser stopped: a message and where.
 #[derive(Clone, Debug)]
@@ -154,6 +155,11 @@ impl<'s> Parser<'s> {
         let result = f(self);
         self.depth -= 1;
         result
+    }
+
+    /// Whether a function definition without the type of its result begins here.
+    pub fn is_implicit_int(&self) -> bool {
+        self.tok() == Tok::Ident && self.is_at(self.pos + 1, "(") && !self.starts_type(self.pos)
     }
 
     /// Goes past a pragma outside of regions; what OpenMP gives to each thread is noted.

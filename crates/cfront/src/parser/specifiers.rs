@@ -18,6 +18,15 @@ pub struct Specifiers {
     pub pure: bool,
 }
 
+impl Specifiers {
+    /// Those of an `int`.
+    pub fn int() -> Specifiers {
+        let ty = QType::plain(CType::Int(IntType::Int));
+        let (is_typedef, is_static, is_extern) = (false, false, false);
+        Specifiers { ty, is_typedef, is_static, is_extern, is_per_thread: false, pure: false }
+    }
+}
+
 #[derive(Default)]
 struct Words {
     long: u32,

@@ -2,7 +2,7 @@
 
 use super::jumps::without_jumps;
 use super::{Parsed, Parser, acts};
-use crate::ast::{Expr, ExprKind, For, Stmt, StmtKind};
+use crate::ast::{Expr, ExprKind, For, Stmt, StmtKind, mentions};
 use crate::lexer::Tok;
 use crate::scope::Place;
 
@@ -35,10 +35,15 @@ impl Parser<'_> {
                 word @ ("while" | "switch") => {
                     self.pos += 1;
                     self.expect("(")?;
-                    self.expression()?;
+                    let cond = self.expression()?;
                     self.expect(")")?;
                     let at = self.since(first);
-                    self.statement()?;
+                    let body = self.statement()?;
+                    if word == "while"
+                        && let Some(f) = self.counted_while(cond, body)
+                    {
+                        return Ok(Stmt { kind: StmtKind::For(Box::new(f)), at });
+                    }
                     let name = if word == "while" { "`while`" } else { "`switch`" };
                     return Ok(Stmt { kind: StmtKind::Unsupported(name), at });
                 }
@@ -144,6 +149,37 @@ impl Parser<'_> {
         }
         let at = crate::ast::At { first: first as u32, last: first as u32 };
         Ok(Stmt { kind: StmtKind::Unsupported("`do … while`"), at })
+    }
+
+    /// `while (i < n) { …; i++; }` as a loop that goes on from where its variable is.
+    fn counted_while(&self, cond: Expr, body: Stmt) -> Option<For> {
+        let body = match body.kind {
+            StmtKind::Block(_) => body,
+            _ => Stmt { at: body.at, kind: StmtKind::Block(vec![body]) },
+        };
+        // A `continue` would pass over the step.
+        if super::jumps::jumps(&body, &["continue"]) {
+            return None;
+        }
+        let StmtKind::Block(mut statements) = body.kind else { return None };
+        let counts = |stmt: &Stmt| match &stmt.kind {
+            StmtKind::Expr(Expr {
+                kind: ExprKind::Step(_, target) | ExprKind::Assign(_, target, _), ..
+            }) => matches!(&target.kind, ExprKind::Ident(name) if mentions(&cond, name)),
+            _ => false,
+        };
+        let step = match statements.last().is_some_and(counts).then(|| statements.pop()).flatten() {
+            Some(Stmt { kind: StmtKind::Expr(step), .. }) => Some(step),
+            _ => None,
+        };
+        let body = without_jumps(Stmt { kind: StmtKind::Block(statements), at: body.at }, &[]);
+        let (before, others) = (Vec::new(), Vec::new());
+        let cond = Some(cond);
+        let mut f = For { before, init: None, cond, step, counts_first: false, others, mixed: None, body };
+        if f.step.is_none() {
+            self.counted_in_condition(&mut f);
+        }
+        f.step.is_some().then_some(f)
     }
 
     fn block(&mut self) -> Parsed<Vec<Stmt>> {

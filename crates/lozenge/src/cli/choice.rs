@@ -49,6 +49,15 @@ pub struct Choice {
     /// C: pointers of a region never overlap, even without `restrict`, where that can't be tested before the region.
     #[arg(long)]
     pub assume_no_alias: bool,
+    /// C: a region that can't be taken is an error, and nothing is written; else it stays as it is, with a warning.
+    #[arg(long)]
+    pub strict: bool,
+    /// C: without pragmas, every loop nest that can be taken is a region.
+    #[arg(long)]
+    pub auto: bool,
+    /// C: with `--auto`, say why other loop nests stay as they are.
+    #[arg(long, requires = "auto")]
+    pub remarks: bool,
 }
 
 impl Choice {
@@ -69,6 +78,9 @@ impl Choice {
             preprocessor: self.includes.iter().chain(&self.defines).cloned().collect(),
             pure_functions: self.pure_functions.clone(),
             assume_no_alias: self.assume_no_alias,
+            partial: !self.strict,
+            auto: self.auto,
+            remarks: self.remarks,
             progress: progress::of_request(),
             ..files::request()
         })

@@ -23,6 +23,8 @@ fn given(choice: &Choice) -> Vec<&'static str> {
         ("-D", !choice.defines.is_empty()),
         ("--pure", !choice.pure_functions.is_empty()),
         ("--assume-no-alias", choice.assume_no_alias),
+        ("--strict", choice.strict),
+        ("--auto", choice.auto),
     ];
     options.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
 }
@@ -133,11 +135,12 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
         _ => return Ok(()),
     };
     let extension = path.and_then(|path| path.extension()).and_then(|e| e.to_str());
+    const OF_C: [&str; 6] = ["-I", "-D", "--pure", "--assume-no-alias", "--strict", "--auto"];
+    const OF_NEITHER: [&str; 8] =
+        ["--strategy", "--type", "-I", "-D", "--pure", "--assume-no-alias", "--strict", "--auto"];
     let (kind, nothing): (&str, &[&str]) = match extension {
-        Some("loz") => ("a functional program", &["-I", "-D", "--pure", "--assume-no-alias"]),
-        Some("loops") => {
-            ("a loop program", &["--strategy", "--type", "-I", "-D", "--pure", "--assume-no-alias"])
-        }
+        Some("loz") => ("a functional program", &OF_C),
+        Some("loops") => ("a loop program", &OF_NEITHER),
         Some("c") => ("a C file", &["--strategy", "--type"]),
         _ => return Ok(()),
     };

@@ -23,14 +23,45 @@ use crate::request::{Request, Schedule};
 /// Preprocesses a C file and reads its regions.
 pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
     let preprocessed = preprocessed(source, request)?;
-    let options = cfront::Options { pure_functions: request.pure_functions.clone() };
+    let pure_functions = request.pure_functions.clone();
+    let options = cfront::Options { pure_functions, auto: request.auto, inner: request.partial };
     let file = cfront::parse_with(&source.text, &preprocessed, &source.path, &options)
         .map_err(|d| Failure::in_source(source, d))?;
     if file.regions.is_empty() {
-        return Err(Failure::refused("X0801", format!("{} has no region to work on", source.path))
-            .help("put `#pragma scop` before a loop nest and `#pragma endscop` after it"));
+        return Err(Failure::refused("X0801", format!("{} has no region to work on", source.path)).help(
+            match request.auto {
+                true => "`--auto` takes loops that count between bounds of sizes, on lines of their own",
+                false => {
+                    "put `#pragma scop` before a loop nest and `#pragma endscop` after it, or give --auto"
+                }
+            },
+        ));
+    }
+    if !request.partial && !file.refused.is_empty() && !is_auto(&source.text, request) {
+        return Err(Failure::in_source(source, file.refused));
     }
     Ok(file)
+}
+
+/// Whether loop nests are regions: it is asked for, and there are no pragmas.
+fn is_auto(text: &str, request: &Request) -> bool {
+    let marked = |line: &str| {
+        let rest = line.trim_start().strip_prefix('#').map(str::trim_start);
+        rest.and_then(|rest| rest.strip_prefix("pragma")).is_some_and(|rest| rest.trim() == "scop")
+    };
+    request.auto && !text.lines().any(marked)
+}
+
+/// What is told of a region that cannot be taken, and stays as it is.
+fn remark(refused: &Diagnostic, auto: bool) -> Diagnostic {
+    let mut remark = refused.clone();
+    remark.severity = if auto { loops::Severity::Note } else { loops::Severity::Warning };
+    remark.note(match auto {
+        true => "this loop nest stays as it is",
+        false => {
+            "its region stays as it is, but for loops in it that can be taken; with --strict this is an error"
+        }
+    })
 }
 
 fn preprocessed(source: &Source, request: &Request) -> Result<String, Failure> {
@@ -265,6 +296,16 @@ pub fn trees(front: &Front, request: &Request) -> Result<String, Failure> {
 pub fn done(front: &Front, request: &Request) -> Result<String, Failure> {
     use std::fmt::Write;
     let mut text = String::new();
+    if let (Parsed::C(file), None) = (&front.parsed, &request.definition)
+        && (request.remarks || !is_auto(&front.source.text, request))
+    {
+        for refused in &file.refused {
+            let at = refused.labels.first().map_or(0, |label| label.span.start as usize);
+            let line = front.source.text[..at].matches('\n').count() + 1;
+            let _ = writeln!(text, "line {line}: not taken: {}", refused.message);
+            refused.help.iter().for_each(|help| _ = writeln!(text, "  help: {help}"));
+        }
+    }
     for name in front.wanted(request)? {
         let function = front.original(&name, request)?;
         let optimised = optimised(&front.source, &function, request)?;
@@ -324,48 +365,87 @@ pub fn rewrite(
     wanted: &[String],
     request: &Request,
 ) -> Result<Emission, Failure> {
-    let (mut replacements, mut warnings, mut promises) = (Vec::new(), Vec::new(), Vec::new());
+    let auto = is_auto(&source.text, request);
+    let told = |refused: &Diagnostic| (!auto || request.remarks).then(|| remark(refused, auto));
+    let (mut replacements, mut promises) = (Vec::new(), Vec::new());
+    let mut warnings: Vec<Diagnostic> = match request.definition {
+        None => file.refused.iter().filter_map(told).collect(),
+        Some(_) => Vec::new(),
+    };
     let mut reassociated = request.reassociate;
+    let (mut done, mut failed) = (0, None);
     for (k, region) in file.regions.iter().enumerate() {
         if !wanted.iter().any(|name| *name == region.function.name.as_str()) {
             continue;
         }
-        // Where it is neither proved nor tested that pointers are apart, it is refused before the work begins.
-        versions::tested(source, &region.info, Vec::new(), request)?;
-        warnings.extend(region.warnings.iter().cloned());
-        reassociated |= crate::check::reassociates(&region.function);
-        let Some(optimised) = optimise(source, &region.function, request, true)? else { continue };
-        if let Some(why) = &optimised.report.left {
-            let place = first_line(source, &region.info);
-            let message = format!("the region is not optimized: {why}");
-            let mut warning = loops::Diagnostic::error(loops::Code("P0002"), message, place, "too large");
-            warning.severity = loops::Severity::Warning;
-            warnings.push(warning.help("split it into smaller regions"));
-            continue;
-        }
-        if optimised.report.as_written {
-            warnings.push(kept(source, &region.info));
-            continue;
-        }
-        let Some(sizes) = versions::sizes_that_fit(&region.info, &optimised.function) else {
-            warnings.push(versions::beyond(source, &region.info));
-            continue;
+        let one = match rewritten(source, region, request) {
+            Ok(one) => one,
+            // The others are done all the same.
+            Err(failure) if request.partial => {
+                warnings.extend(failure.diagnostics.iter().filter_map(told));
+                failed.get_or_insert(failure);
+                continue;
+            }
+            Err(failure) => return Err(failure),
         };
-        let Tested { conditions, note } = versions::tested(source, &region.info, sizes, request)?;
-        promises.push(versions::promise(&region.info, note.as_ref()));
-        let mut names = names(&source.text, &region.info);
-        if note.is_some() {
-            names.indent.push_str("  ");
-        }
-        warnings.extend(note);
-        let text = targets::emit_region(&optimised.function, &names, &targets::Options::default())
-            .map_err(|d| Failure::in_source(source, vec![d]))?;
-        replacements.push(Replacement { region: k, text, conditions, includes: Vec::new() });
+        done += 1;
+        let kept = |d: &Diagnostic| auto && !request.remarks && d.code.0 == "C0505";
+        warnings.extend(one.warnings.into_iter().filter(|d| !kept(d)));
+        reassociated |= crate::check::reassociates(&region.function);
+        promises.extend(one.promise);
+        replacements.extend(one.replacement.map(|replacement| Replacement { region: k, ..replacement }));
+    }
+    if let Some(failure) = failed.filter(|_| done == 0) {
+        return Err(failure);
     }
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
     Ok(Emission { text, warnings, notes: Vec::new(), macros, promises, reassociated })
+}
+
+/// What a region becomes.
+#[derive(Default)]
+struct Rewritten {
+    /// None if it keeps its text.
+    replacement: Option<Replacement>,
+    warnings: Vec<Diagnostic>,
+    promise: Option<super::Promise>,
+}
+
+fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Result<Rewritten, Failure> {
+    let info = &region.info;
+    // Where it is neither proved nor tested that pointers are apart, it is refused before the work begins.
+    versions::tested(source, info, Vec::new(), request)?;
+    let mut one = Rewritten { warnings: region.warnings.clone(), ..Rewritten::default() };
+    let Some(optimised) = optimise(source, &region.function, request, true)? else { return Ok(one) };
+    if let Some(why) = &optimised.report.left {
+        let message = format!("the region is not optimized: {why}");
+        let place = first_line(source, info);
+        let mut warning = loops::Diagnostic::error(loops::Code("P0002"), message, place, "too large");
+        warning.severity = loops::Severity::Warning;
+        one.warnings.push(warning.help("split it into smaller regions"));
+        return Ok(one);
+    }
+    if optimised.report.as_written {
+        one.warnings.push(kept(source, info));
+        return Ok(one);
+    }
+    let Some(sizes) = versions::sizes_that_fit(info, &optimised.function) else {
+        one.warnings.push(versions::beyond(source, info));
+        return Ok(one);
+    };
+    let Tested { conditions, note } = versions::tested(source, info, sizes, request)?;
+    one.promise = Some(versions::promise(info, note.as_ref()));
+    let mut names = names(&source.text, info);
+    if note.is_some() {
+        names.indent.push_str("  ");
+    }
+    one.warnings.extend(note);
+    let text = targets::emit_region(&optimised.function, &names, &targets::Options::default())
+        .map_err(|d| Failure::in_source(source, vec![d]))?;
+    one.replacement = Some(Replacement { region: 0, text, conditions, includes: Vec::new() });
+    Ok(one)
 }
 
 /// That a region keeps its text: C compilers know best how to compile what people write.
@@ -438,7 +518,8 @@ pub fn athread(
     Ok(Some(format!("{preamble}\n{text}")))
 }
 
-/// An array of members of structures that a region refers to: its elements are not beside each other.
+/// An array of members of structures that a region refers to, or one of pointers to rows: its elements
+/// are not beside each other.
 pub fn scattered(front: &Front, region: &loops::Name) -> Option<String> {
     let Parsed::C(file) = &front.parsed else { return None };
     let region = file.regions.iter().find(|one| one.function.name == *region)?;
@@ -446,7 +527,7 @@ pub fn scattered(front: &Front, region: &loops::Name) -> Option<String> {
 }
 
 fn scattered_in(info: &RegionInfo) -> Option<String> {
-    let apart = |v: &&cfront::Variable| v.members().iter().any(|(after, ..)| *after > 0);
+    let apart = |v: &&cfront::Variable| v.rows || v.members().iter().any(|(after, ..)| *after > 0);
     info.variables.iter().find(apart).map(|v| v.c_name.clone())
 }
 

@@ -129,7 +129,10 @@ fn may_overlap(
         first_line(source, info),
         "in this region",
     )
-    .note("which elements of one of them are accessed depends on data, so this cannot be tested before the region");
+    .note(match first.ends_with(']') || second.ends_with(']') {
+        true => "its rows are where pointers in memory point, which is not tested before the region",
+        false => "which elements of one of them are accessed depends on data, so this cannot be tested before the region",
+    });
     let diagnostic =
         if others > 0 { diagnostic.note(format!("and {others} other pairs")) } else { diagnostic };
     let diagnostic = match request.schedule {
@@ -140,8 +143,10 @@ fn may_overlap(
     Failure::in_source(
         source,
         vec![
-            diagnostic
-                .help("declare the pointers `restrict`, or give --assume-no-alias if they never overlap"),
+            diagnostic.help(match first.ends_with(']') || second.ends_with(']') {
+                true => "give --assume-no-alias if rows never overlap, or use an array of two dimensions: `double (*a)[n]`",
+                false => "declare the pointers `restrict`, or give --assume-no-alias if they never overlap",
+            }),
         ],
     )
 }

@@ -1,6 +1,6 @@
 //! Loops whose bounds are data. How often they run is not known, so such a loop is one statement with all that is in it: an instance for each iteration of the
 //! loops around it, in which everything runs as it stands. What it touches is what it may touch: a subscript with a variable of the nest, or with data, may be
-//! any number. What it writes may not depend on data otherwise than by the bounds, and it must not write what they read.
+//! any number. It must not write what the bounds read.
 //!
 //! Left out: reductions of elements at such subscripts.
 
@@ -106,11 +106,10 @@ pub(super) fn statement(
         if own.contains(&access.array) {
             return Ok(());
         }
-        // It may be any number; but a write that depends on data is refused.
-        let free = |e: &Expr| {
-            if write { e.arrays().is_empty() && !e.vars().is_disjoint(&inner) } else { true }
-        };
-        let (relation, why) = relation(access, place, &domain, &free)?;
+        // It may be any number.
+        let (relation, why) = relation(access, place, &domain, &|_| true)?;
+        let by_data = access.indices.iter().any(|e| !e.arrays().is_empty());
+        let reduction = reduction.filter(|_| !by_data);
         let (array, path, exact) = (access.array.clone(), access.path.clone(), why.is_none());
         accesses.push(Touch { array, path, write, reduction, relation, exact });
         Ok(())

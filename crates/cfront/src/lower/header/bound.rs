@@ -88,11 +88,14 @@ impl Lowering<'_> {
         variable: &Index,
     ) -> Try<Sides> {
         // The variable has its value here only, to be taken out again.
-        self.values.insert(k, variable.clone());
+        let before = self.values.insert(k, variable.clone());
         let counting = self.counting.replace(self.variable_of(variable));
         let sides = (self.index(left), self.index(right));
         self.counting = counting;
-        self.values.remove(&k);
+        match before {
+            Some(before) => self.values.insert(k, before),
+            None => self.values.remove(&k),
+        };
         let left_index = sides.0.map_err(|why| self.bad_bound(&header.name, left, why))?;
         let right_index = sides.1.map_err(|why| self.bad_bound(&header.name, right, why))?;
         let is_variable = |e: &Expr| matches!(&e.kind, ExprKind::Ident(n) if *n == header.name);

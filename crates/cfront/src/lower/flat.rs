@@ -1,0 +1,203 @@
+//! Flat arrays that are seen with several dimensions, once all of their accesses are known.
+
+use std::collections::BTreeMap;
+
+use loops::{Expr as Hub, Name};
+
+use super::access::Pending;
+use super::assume::Need;
+use super::polynomial::{has_rows, sizes_of_products};
+use super::{Lowering, Try};
+use crate::codes;
+use crate::linear::Linear;
+use crate::region::AccessForm;
+
+impl Lowering<'_> {
+    /// Gives flat arrays their dimensions; the subscripts of each pending access.
+    pub(super) fn settle_flat(&mut self) -> BTreeMap<i64, Vec<Hub>> {
+        let mut settled = BTreeMap::new();
+        let pending = std::mem::take(&mut self.pending);
+        let objects: std::collections::BTreeSet<usize> = pending.iter().map(|p| p.object).collect();
+        for k in objects {
+            let accesses: Vec<(usize, &Pending)> =
+                pending.iter().enumerate().filter(|(_, p)| p.object == k).collect();
+            let first = accesses.iter().find(|(_, p)| p.expr.is_none());
+            let Some((_, first)) = first else {
+                for (number, p) in accesses {
+                    if let Some(form) = p.polynomial.as_linear() {
+                        self.add_reach(k, &form, &p.loops);
+                    }
+                    if self.arrays[&k].open
+                        && let Some(form) = p.polynomial.as_linear()
+                    {
+                        let _ = self.add_end(k, &form, Some(&p.loops), p.at);
+                    }
+                    settled.insert(number as i64, vec![p.expr.clone().unwrap_or(Hub::Int(0))]);
+                }
+                continue;
+            };
+            if self.arrays[&k].looked_up {
+                self.not_linearised(k, first, &[]);
+                continue;
+            }
+            let known = self.known_of_rows(first, &[]);
+            let Some(split) = self.split(&first.polynomial, &first.factors, &known, 0) else {
+                self.not_linearised(k, first, &[]);
+                continue;
+            };
+            let mut dims = vec![Hub::Int(0)];
+            dims.extend(split.strides.iter().map(|s| self.form_expr(s)));
+            if let Some(array) = self.arrays.get_mut(&k) {
+                array.dims = dims;
+                array.open = true;
+                array.form = AccessForm::Linear;
+            }
+            for (number, p) in accesses {
+                let known = self.known_of_rows(p, &split.strides);
+                match self.split_by(&p.polynomial, &split.strides, &known) {
+                    Some(subscripts) => {
+                        self.add_reach(k, &subscripts[0], &p.loops);
+                        self.keeps_within(p, &subscripts[0], &split.strides);
+                        let _ = self.add_end(k, &subscripts[0], Some(&p.loops), p.at);
+                        settled.insert(number as i64, subscripts.iter().map(|s| self.form_expr(s)).collect());
+                    }
+                    None => self.not_linearised(k, p, &split.strides),
+                }
+            }
+        }
+        self.pending = pending;
+        settled
+    }
+
+    /// A subscript of rows and columns that is computed in an unsigned type must not wrap around.
+    pub(super) fn keeps_within(&mut self, p: &Pending, row: &Linear, strides: &[Linear]) {
+        let Some(most) = p.most else { return };
+        let first = self.bound(row, &p.loops, false, 0);
+        let rows = self.bound(row, &p.loops, true, 0).and_then(|last| last.plus_constant(1));
+        let known = first.zip(rows).filter(|(a, b)| self.is_of_sizes(a) && self.is_of_sizes(b));
+        let what = self.snippet(p.at);
+        let Some((first, rows)) = known else {
+            let message =
+                format!("whether `{what}` wraps around can be decided neither here nor before the region");
+            let help = "compute it in a signed type, as in `(long)i * n + j`";
+            let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, (p.at, "may wrap around"), help);
+            return;
+        };
+        let facts = [p.known.as_slice(), &self.of_types].concat();
+        if !self.follows(&facts, row) && !self.follows(&facts, &first) {
+            self.assume(Need::Natural(first), format!("`{what}` is not negative"), p.at);
+        }
+        let factors = std::iter::once(rows).chain(strides.iter().cloned()).collect();
+        self.assume(Need::Product(factors, most), format!("`{what}` is at most {most}"), p.at);
+    }
+
+    pub(super) fn not_linearised(&mut self, k: usize, p: &Pending, strides: &[Linear]) {
+        let name = self.res.objects[k].name.clone();
+        let ty = self.res.objects[k].ty.element().c_name();
+        let vars: Vec<&str> = p.loops.iter().map(|l| l.0.as_str()).collect();
+        let list = if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") };
+        let looked_up = self.arrays[&k].looked_up;
+        let reason = match (&p.why, strides.last()) {
+            _ if looked_up => {
+                format!("another subscript of `{name}` depends on data, so the array cannot be read as rows")
+            }
+            (Some(why), None) => why.reason.clone(),
+            (_, Some(stride)) => {
+                let stride = self.form_text(stride);
+                format!(
+                    "other accesses of `{name}` have rows of `{stride}` elements, and this subscript is not known to stay within one"
+                )
+            }
+            (None, None) => "it is not a sum of terms times sizes".to_string(),
+        };
+        // Dimensions only help where rows have an extent that is not a loop's.
+        let help = if has_rows(&p.polynomial, &vars) {
+            let extents = match strides.last() {
+                Some(stride) => format!("[{}]", self.form_text(stride)),
+                None => self.extents_of_rows(p, &vars),
+            };
+            format!("declare `{name}` with its dimensions, as in `{ty} (*restrict {name}){extents}`")
+        } else {
+            "leave the loops around this statement out of the region".to_string()
+        };
+        let message =
+            format!("the subscript `{}` of `{name}` is not affine in {list}: {reason}", self.snippet(p.at));
+        let diagnostic =
+            loops::Diagnostic::error(codes::SUBSCRIPT, message, self.span(p.at), "not affine").help(help);
+        let _: Try<()> = self.report(diagnostic);
+    }
+
+    /// What is known where a flat access stands. If rows and columns only follow from a condition on sizes, that is tested before the region, and known too.
+    pub(super) fn known_of_rows(&mut self, p: &Pending, strides: &[Linear]) -> Vec<Linear> {
+        let known = [p.known.as_slice(), &self.of_rows].concat();
+        let p = &Pending { known: known.clone(), ..p.clone() };
+        let splits = match strides {
+            [] => self.split(&p.polynomial, &p.factors, &known, 0).is_some(),
+            _ => self.split_by(&p.polynomial, strides, &known).is_some(),
+        };
+        if splits {
+            return known;
+        }
+        let (need, holds, text) = if let Some(stride) = self.row_if_positive(p, strides) {
+            let Some(positive) = stride.plus_constant(-1) else { return known };
+            (positive.clone(), positive, format!("{} > 0", self.form_text(&stride)))
+        } else if let Some((stride, rest, end)) = self.row_if_below(p, strides) {
+            let forms = stride.minus(&end).zip(stride.minus(&rest).and_then(|below| below.plus_constant(-1)));
+            let Some((need, below)) = forms else { return known };
+            (need, below, format!("{} <= {}", self.form_text(&end), self.form_text(&stride)))
+        } else {
+            return known;
+        };
+        let says = format!("`{text}`, so that `{}` is a row and a column", self.snippet(p.at));
+        self.assume(Need::Natural(need.clone()), says, p.at);
+        if !self.of_rows.contains(&need) {
+            self.of_rows.push(need);
+        }
+        [known.as_slice(), &[holds]].concat()
+    }
+
+    /// The length of rows that a flat subscript would have if what is added to them were known to be below it, that, and how far it goes.
+    pub(super) fn row_if_below(
+        &mut self,
+        p: &Pending,
+        strides: &[Linear],
+    ) -> Option<(Linear, Linear, Linear)> {
+        for (stride, rest) in self.rows_if_below(p, strides) {
+            let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.plus_constant(1));
+            let of_sizes = |end: &Linear| end.as_constant().is_some() || self.is_size_form(end);
+            let Some(end) = end.filter(|end| of_sizes(end) && *end != stride) else { continue };
+            // What never holds, or only for the smallest sizes, is not tested.
+            if stride.terms().all(|(name, c)| end.coefficient(name) < c) {
+                return Some((stride, rest, end));
+            }
+        }
+        None
+    }
+
+    pub(super) fn form_text(&self, form: &Linear) -> String {
+        self.c_text(&self.form_expr(form))
+    }
+
+    /// The extents of a view with rows, as the products of a subscript have them.
+    pub(super) fn extents_of_rows(&self, p: &Pending, loops: &[&str]) -> String {
+        let products = sizes_of_products(&p.polynomial, loops);
+        let whole = |names: &[Name]| names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(" * ");
+        if let [names] = products.as_slice()
+            && let [name] = names.as_slice()
+        {
+            let factor = p.factors.iter().find(|f| self.is_size_form(f) && f.coefficient(name) == 1);
+            return format!("[{}]", factor.map_or(name.to_string(), |f| self.form_text(f)));
+        }
+        let (mut extents, mut inner) = (String::new(), Vec::new());
+        for names in &products {
+            let mut own = names.clone();
+            for name in &inner {
+                let Some(at) = own.iter().position(|n| n == name) else { return extents };
+                own.remove(at);
+            }
+            extents = format!("[{}]{extents}", whole(&own));
+            inner = names.clone();
+        }
+        if extents.is_empty() { "[n]".to_string() } else { extents }
+    }
+}
