@@ -14,6 +14,7 @@ fn given(choice: &Choice) -> Vec<&'static str> {
         ("--def", choice.definition.is_some()),
         ("--mode", choice.mode != Mode::default()),
         ("--strategy", choice.strategy.is_some()),
+        ("--replay", choice.replay.is_some()),
         ("--reassociate", choice.reassociate),
         ("--tile", !choice.tile.is_empty()),
         ("--caches", choice.caches.is_some()),
@@ -135,10 +136,11 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
     let extension = path.and_then(|path| path.extension()).and_then(|e| e.to_str());
     let (kind, nothing): (&str, &[&str]) = match extension {
         Some("loz") => ("a functional program", &["-I", "-D", "--pure", "--assume-no-alias"]),
-        Some("loops") => {
-            ("a loop program", &["--strategy", "--type", "-I", "-D", "--pure", "--assume-no-alias"])
-        }
-        Some("c") => ("a C file", &["--strategy", "--type"]),
+        Some("loops") => (
+            "a loop program",
+            &["--strategy", "--replay", "--type", "-I", "-D", "--pure", "--assume-no-alias"],
+        ),
+        Some("c") => ("a C file", &["--strategy", "--replay", "--type"]),
         _ => return Ok(()),
     };
     let memory = match command {
