@@ -154,6 +154,8 @@ Lemma dropToMem (e : A) : stored e = e. Proof. reflexivity. Qed.
 Lemma hoist (c : A -> B) e : c (stored e) = (let v := stored e in c v). Proof. reflexivity. Qed.
 Lemma letInline (e : A) (b : A -> B) : (let v := e in b v) = b e. Proof. reflexivity. Qed.
 Lemma letDead (e : A) (b : B) : (let v := e in b) = b. Proof. reflexivity. Qed.
+Lemma dropUnused (c : B -> C) (e : A) (b : B) : c (let v := e in b) = c b. Proof. reflexivity. Qed.
+Lemma share (d : B -> C) (c : A -> A -> B) (e : A) : d (c e e) = d (let v := e in c v v). Proof. reflexivity. Qed.
 Lemma letFloat (p : B -> C) (e : A) (b : A -> B) : p (let v := e in b v) = (let v := e in p (b v)). Proof. reflexivity. Qed.
 Lemma letFloatLoop n (e : A) (b : A -> B -> C) x : map (fun y => let v := e in b v y) x =[n] (let v := e in map (fun y => b v y) x). Proof. reflexivity. Qed.
 Lemma fstPair (a : A) (b : B) : fst (a, b) = a. Proof. reflexivity. Qed.

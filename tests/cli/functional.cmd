@@ -29,3 +29,11 @@ lozenge compile gathers.loz --def gathered --schedule auto | grep -A 3 'omp para
 lozenge compile gathers.loz --def both --schedule auto --emit loops | grep -B 1 -A 1 'xs.is\|mark'
 lozenge run gathers.loz --def both --schedule auto --size n=23 --size m=7 --size k=33 --check | tail -1
 lozenge compile gathers.loz --def placed --schedule auto --emit loops | grep -B 1 -A 1 '\[is\[\|mark'
+# a trace is replayed on its definition, and on no other
+lozenge compile strategy.loz --strategy auto --emit trace > strategy.trace; lozenge compile strategy.loz --replay strategy.trace --emit functional
+lozenge compile dot.loz --def dot --replay strategy.trace
+lozenge compile strategy.loz --replay dot.loz
+# what occurs twice is computed once, what is not used is not computed
+printf 'def norm [n] (xs: [n]f32): [n]f32 =\n  let unused = reduceSeq max 0 xs in\n  mapSeq (\\x -> x / reduceSeq (+) 1 xs + reduceSeq (+) 1 xs) xs\n' > twice.loz; lozenge compile twice.loz --emit functional; lozenge compile twice.loz --emit trace; lozenge compile twice.loz --strategy none --emit functional
+# a sum of many terms
+(printf 'def f (x: f32): f32 = x'; for k in $(seq 1 3000); do printf ' + x * %s' $k; done) > long-sum.loz; lozenge run long-sum.loz --arg x=0.5 --check | tail -1

@@ -20,6 +20,11 @@ lozenge run two.loops --def scale --arg b=a.npy
 lozenge run two.loops --def scale --arg a=missing.npy
 lozenge run two.loops --def scale --arg a=dot.loops
 head -c 200 a.npy > short.npy; lozenge run two.loops --def scale --arg a=short.npy
+# values on the command line
+lozenge run two.loops --def scale --arg k=0.5 --arg 'a=[[1, 2], [3, 4]]' --check
+lozenge run two.loops --def scale --arg k=1e999 --arg 'a=[[1, 2], [3, 4]]'
+lozenge run two.loops --def scale --arg k=true --size n=2 --size m=2
+lozenge run two.loops --def scale --arg 'a=[[1, 2], [3]]'
 CC=no-such-compiler lozenge run dot.loops --size n=5
 CC=false lozenge run dot.loops --size n=5
 lozenge run dot.loops --size n=5 --out no/such/folder/x.npy

@@ -337,13 +337,19 @@ fn names<'e>(expr: &'e Expr, bound: &mut BTreeMap<&'e Name, usize>, visit: &mut 
             names(a, bound, visit);
             names(b, bound, visit);
         }
-        ExprKind::Unary(_, a) | ExprKind::Ascribe(a, _) => names(a, bound, visit),
+        ExprKind::Chain(first, rest) => {
+            names(first, bound, visit);
+            for (_, operand) in rest {
+                names(operand, bound, visit);
+            }
+        }
+        ExprKind::Unary(_, a) | ExprKind::Ascribe(a, _) | ExprKind::Power(a, _) => names(a, bound, visit),
         ExprKind::If(a, b, c) => {
             for e in [a, b, c] {
                 names(e, bound, visit);
             }
         }
-        ExprKind::Tuple(parts) => {
+        ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
             for part in parts {
                 names(part, bound, visit);
             }

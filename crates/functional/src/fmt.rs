@@ -56,6 +56,8 @@ struct Formatter<'a> {
     mode: Option<Mode>,
     /// The token before, and whether it is a sign in front of its operand.
     last: Option<(TokenKind, bool)>,
+    /// Where that token ends in the source.
+    end: usize,
     /// Whether a `:` belongs to a `let` pattern.
     in_let: bool,
     /// Whether the item is a type abbreviation.
@@ -197,7 +199,7 @@ impl Formatter<'_> {
         } else if breaks > 0 || self.after_comment() {
             let indent = self.indent(kind);
             self.line(breaks.max(1), indent);
-        } else if self.space_before(kind) {
+        } else if self.space_before(kind, self.end < token.span.start as usize) {
             self.out.push(' ');
         }
         let sign = matches!(kind, TokenKind::Symbol("-" | "!"))
@@ -205,6 +207,7 @@ impl Formatter<'_> {
         self.out.push_str(&self.source[token.span.start as usize..token.span.end as usize]);
         self.enter(kind);
         self.last = Some((kind, sign));
+        self.end = token.span.end as usize;
     }
 
     /// Whether the text ends with a comment, which the rest of the line would become part of.
@@ -245,7 +248,8 @@ impl Formatter<'_> {
         }
     }
 
-    fn space_before(&self, kind: TokenKind) -> bool {
+    /// Whether a space stands before a token; `gap`: whether one does in the source.
+    fn space_before(&self, kind: TokenKind, gap: bool) -> bool {
         let Some((last, sign)) = self.last else { return false };
         let mode = self.mode.unwrap_or(Mode::Header);
         let TokenKind::Symbol(symbol) = kind else {
@@ -261,9 +265,9 @@ impl Formatter<'_> {
             ":" => mode == Mode::Expr && !self.in_let,
             "[" => match last {
                 TokenKind::Symbol("(" | "[" | "{") => false,
+                // A subscript stands directly behind its array; an array as an argument does not.
+                last if mode == Mode::Expr && ends_operand(last) => gap,
                 TokenKind::Symbol("]") => mode == Mode::Header,
-                TokenKind::Symbol(")") | TokenKind::Symbol("_") | TokenKind::Number => mode != Mode::Expr,
-                TokenKind::Name => mode != Mode::Expr,
                 _ => true,
             },
             "(" | "_" | "{" | "\\" => match last {
@@ -291,13 +295,13 @@ fn starts_item(kind: TokenKind) -> bool {
 /// Whether a line that begins so goes on with the expression of the line before.
 fn continues(kind: TokenKind) -> bool {
     match kind {
-        TokenKind::Symbol(s) => s == "|>" || s == "->" || BinOp::from_symbol(s).is_some(),
+        TokenKind::Symbol(s) => s == "|>" || s == "->" || s == "^" || BinOp::from_symbol(s).is_some(),
         TokenKind::Keyword(k) => matches!(k, Keyword::Then | Keyword::Else),
         _ => false,
     }
 }
 
 fn starts_atom(kind: TokenKind) -> bool {
-    kind == TokenKind::Symbol("(")
+    matches!(kind, TokenKind::Symbol("(" | "["))
         || ends_operand(kind) && !matches!(kind, TokenKind::Symbol(")" | "]" | "}"))
 }

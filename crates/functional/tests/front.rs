@@ -75,6 +75,16 @@ fn ten_thousand_combinators_pass() {
 }
 
 #[test]
+fn sums_may_be_long() {
+    on_large_stack(|| {
+        let terms: Vec<String> = (0..100_000).map(|k| format!("x * {k}")).collect();
+        let definitions = core(&format!("def f (x: f64): f64 = {}", terms.join(" - ")));
+        assert!(walk::count(&definitions[0].body) > 300_000);
+        assert!(walk::depth(&definitions[0].body) < 1_500);
+    });
+}
+
+#[test]
 fn what_is_nested_too_deeply_is_refused() {
     on_large_stack(|| {
         let nest = |open: &str, close: &str, n: usize| {
@@ -84,8 +94,6 @@ fn what_is_nested_too_deeply_is_refused() {
             (nest("(", ")", 30_000), "F0103"),
             (nest("(", "", 1_000_000), "F0103"),
             (nest("-(", ")", 30_000), "F0103"),
-            (nest("1 + ", "", 300_000), "F0103"),
-            (nest("", " + 1", 300_000), "F0103"),
             (nest("", "[0]", 300_000), "F0103"),
             (nest("\\y -> ", "", 100_000), "F0103"),
             (nest("if true then 1 else ", "", 50_000), "F0103"),

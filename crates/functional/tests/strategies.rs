@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use common::programs::Dice;
 use common::{f64_tensor, same_bits};
 use functional::eval::{Limits, Value, evaluate};
-use functional::strategy::{LIBRARY, Options, Strategies, Strategy, Trace, parse};
+use functional::strategy::{LIBRARY, Options, Strategies, Strategy, parse};
 use functional::{Checked, DataType, Definition, check_module, parse_module, print, rewrite};
 use loops::{Diagnostic, Name, Registers};
 use proptest::prelude::*;
@@ -103,8 +103,9 @@ fn schedules_are_applied_recorded_and_replayed() {
                     let (rewritten, trace) = (&outcome.definition, &outcome.trace);
                     let replayed = trace.replay(&original).unwrap();
                     assert_eq!(replayed.body, rewritten.body, "the replay of {name}");
-                    let read = Trace::replay_text(&trace.to_text(), &original).unwrap();
-                    assert_eq!(read.body, rewritten.body, "the replay of the text of {name}");
+                    let read = functional::strategy::replay(&trace.to_text(), &original).unwrap();
+                    assert_eq!(read.definition.body, rewritten.body, "the replay of the text of {name}");
+                    assert_eq!(read.trace, *trace, "the trace of the replay of {name}");
                     same_values(&original, rewritten, !trace.reassociates());
                     let _ = write!(out, "{}{}", trace.to_text(), print::definition(rewritten));
                 }
@@ -133,8 +134,13 @@ fn a_trace_of_another_program_is_refused() {
         ("trace of a\nuseReduceSeq at here", "line 2 of the trace: the position is malformed"),
         ("trace of a\nnoSuchRule at root", "step 1 of the trace: there is no rule `noSuchRule`"),
         ("trace of a\nuseReduceSeq at 7", "step 1 of the trace: `a` has no place 7"),
+        (
+            "trace of a\nuseReduceSeq(4) at root",
+            "step 1 of the trace: the rule `useReduceSeq` takes 0 sizes, not 1",
+        ),
+        ("trace of b\nuseMapSeq at root", "there is no trace of `a` in the text"),
     ] {
-        let error = Trace::replay_text(bad, &a).unwrap_err();
+        let error = functional::strategy::replay(bad, &a).unwrap_err();
         assert_eq!((error.code.0, error.message.as_str()), ("S0106", message));
     }
 }

@@ -11,7 +11,7 @@ use crate::types::Scalar;
 use crate::visit::check_depth;
 
 /// The function with data arithmetic replaced by index arithmetic, where both are shown to be the
-/// same.
+/// same, and without clamps of indices that change nothing.
 ///
 /// A function that is nested too deeply comes back unchanged.
 pub fn function(function: &Function) -> Function {
@@ -67,7 +67,19 @@ fn expr(e: &Expr, facts: &Facts) -> Expr {
             lifted(Expr::Select(Box::new(cond), then, otherwise), facts)
         }
         Expr::Load(access) => Expr::Load(access.map_indices(&mut |i| place(&expr(i, facts)))),
-        _ => lifted(e.map_children(&mut |child| expr(child, facts)), facts),
+        _ => unclamped(lifted(e.map_children(&mut |child| expr(child, facts)), facts), facts),
+    }
+}
+
+/// A minimum or maximum of indices without operands that never decide it: `toIdx` clamps what is in range anyway.
+fn unclamped(e: Expr, facts: &Facts) -> Expr {
+    let clamps = |e: &Expr| matches!(e, Expr::Binary(BinaryOp::Min | BinaryOp::Max, ..));
+    match &e {
+        Expr::Cast(Scalar::I64, index) if clamps(index) && !index.is_data() => {
+            Expr::Cast(Scalar::I64, Box::new(crate::simplify::extremum(index, facts)))
+        }
+        index if clamps(index) && !index.is_data() => crate::simplify::extremum(index, facts),
+        _ => e,
     }
 }
 

@@ -27,6 +27,17 @@ pub fn expr(expr: &Expr, facts: &Facts) -> Expr {
     Simplifier { facts }.expr(expr)
 }
 
+/// A minimum or maximum of indices without the operands that never decide it where the facts hold;
+/// other expressions as they are.
+pub(crate) fn extremum(e: &Expr, facts: &Facts) -> Expr {
+    match e {
+        Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), ..) if kind(e) == Some(Scalar::I64) => {
+            Simplifier { facts }.extremum(*op, e)
+        }
+        _ => e.clone(),
+    }
+}
+
 /// The function with every expression simplified, without loops that never run or run once, and
 /// without dead branches.
 ///

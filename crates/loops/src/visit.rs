@@ -299,8 +299,8 @@ pub fn names(body: &[Stmt]) -> BTreeSet<Name> {
     for stmt in body {
         stmt.walk(&mut |stmt| {
             for expr in stmt.exprs() {
-                set.append(&mut expr.vars());
-                set.append(&mut expr.arrays());
+                set.extend(expr.vars());
+                set.extend(expr.arrays());
             }
             match stmt {
                 Stmt::Assign(a) => {

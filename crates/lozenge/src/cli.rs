@@ -231,8 +231,8 @@ pub struct Run {
     /// Value of a size parameter; may be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
-    /// Array for a parameter; may be given several times. Parameters without one get random data.
-    #[arg(long = "arg", value_name = "NAME=FILE", value_parser = argument)]
+    /// Value for a parameter: a file, or a number or list (`r=0.05`, `xs=[1,2]`); may be given several times. Parameters without one get random data.
+    #[arg(long = "arg", value_name = "NAME=FILE|VALUE", value_parser = argument)]
     pub arguments: Vec<(String, PathBuf)>,
     /// Write the result to a file.
     #[arg(long, value_name = "FILE.npy")]

@@ -87,8 +87,8 @@ fn push(value: &Value, data: &mut Data) -> Result<(), String> {
             push(y, b)?;
         }
         (Data::Bool(v), Value::Bool(x)) => v.push(*x),
-        (Data::F32(v), Value::Number(x)) => v.push(number(x)?),
-        (Data::F64(v), Value::Number(x)) => v.push(number(x)?),
+        (Data::F32(v), Value::Number(x)) => v.push(float(x, f32::is_infinite, |x| x == 0.0)?),
+        (Data::F64(v), Value::Number(x)) => v.push(float(x, f64::is_infinite, |x| x == 0.0)?),
         (Data::I32(v), Value::Number(x)) => v.push(number(x)?),
         (Data::I64(v), Value::Number(x)) => v.push(number(x)?),
         (Data::I8(v), Value::Number(x)) => v.push(number(x)?),
@@ -104,6 +104,19 @@ fn push(value: &Value, data: &mut Data) -> Result<(), String> {
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("`{text}` is not a number of this type"))
+}
+
+/// A floating-point number; not one that would become infinite, or 0, for being beyond the range of its type.
+fn float<T: std::str::FromStr + Copy>(
+    text: &str,
+    is_infinite: impl Fn(T) -> bool,
+    is_zero: impl Fn(T) -> bool,
+) -> Result<T, String> {
+    let value = number(text)?;
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    let beyond = (is_infinite(value) && digits.contains(|c: char| c.is_ascii_digit()))
+        || (is_zero(value) && digits.contains(|c| ('1'..='9').contains(&c)));
+    if beyond { Err(format!("`{text}` is beyond the range of this type")) } else { Ok(value) }
 }
 
 fn read(text: &str, depth: u32) -> Result<(Value, &str), String> {

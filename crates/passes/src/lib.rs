@@ -20,11 +20,13 @@ mod array_expansion;
 mod cache_tiling;
 mod constant_folding;
 mod copy_propagation;
+mod dead_code;
 mod index_set_splitting;
 mod invariant_code_motion;
 mod loop_coalescing;
 mod pass;
 mod pivot_splitting;
+mod reduction_lanes;
 mod scalar_expansion;
 mod scalar_replacement;
 mod store_forwarding;
@@ -39,7 +41,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 17] = [
+pub const ALL: [&Pass; 19] = [
     &CONSTANT_FOLDING,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
@@ -57,6 +59,8 @@ pub const ALL: [&Pass; 17] = [
     &SCALAR_EXPANSION,
     &ARRAY_EXPANSION,
     &COPY_PROPAGATION,
+    &DEAD_CODE,
+    &REDUCTION_LANES,
 ];
 
 /// Functional programs whose schedule nobody has chosen.
@@ -67,6 +71,7 @@ pub const DEFAULT: Pipeline = Pipeline {
         &INDEX_SET_SPLITTING,
         &CACHE_TILING,
         &ACCUMULATOR_COALESCING,
+        &REDUCTION_LANES,
         &LOOP_COALESCING,
         &UNROLL_AND_JAM,
         &INVARIANT_CODE_MOTION,
@@ -77,7 +82,7 @@ pub const DEFAULT: Pipeline = Pipeline {
 pub const TRANSLATED: Pipeline = Pipeline {
     name: "translated",
     about: "functional programs, after their translation to loops",
-    passes: &[&INDEX_ARITHMETIC],
+    passes: &[&INDEX_ARITHMETIC, &DEAD_CODE],
 };
 
 /// Operators of models, whose extents are numbers.
@@ -111,11 +116,13 @@ pub use array_expansion::PASS as ARRAY_EXPANSION;
 pub use cache_tiling::PASS as CACHE_TILING;
 pub use constant_folding::PASS as CONSTANT_FOLDING;
 pub use copy_propagation::PASS as COPY_PROPAGATION;
+pub use dead_code::PASS as DEAD_CODE;
 pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
 pub use pivot_splitting::PASS as PIVOT_SPLITTING;
+pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use store_forwarding::PASS as STORE_FORWARDING;

@@ -91,7 +91,7 @@ pub const INDEX_ARITHMETIC: Pass = Pass {
     step: Step {
         name: "index-arithmetic",
         literature: "induction-variable analysis without overflow, as in LLVM's scalar evolution",
-        about: "data arithmetic on loop variables becomes index arithmetic where 64 bits are enough",
+        about: "data arithmetic on loop variables becomes index arithmetic where 64 bits are enough; clamps of subscripts that are in range are removed",
     },
     run: |function| changed(function, indices::function(function)),
 };

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::pass::{Pass, Step, changed};
 use loops::facts::is_stable;
 use loops::visit::{check_depth, fresh, substitute, taken, with_distinct_locals};
-use loops::{Access, Elem, Expr, Function, Local, Loop, LoopKind, Name, Scalar, Stmt, simplify};
+use loops::{Access, BinaryOp, Elem, Expr, Function, Local, Loop, LoopKind, Name, Scalar, Stmt, simplify};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -103,23 +103,42 @@ fn together(l: &Loop, names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
         names.insert(name.clone());
         name
     };
-    let (count, kind) = match lanes(l, &chains) {
-        Some(lanes) => (lanes, LoopKind::Vector),
-        None => (SIDE_BY_SIDE, LoopKind::Unroll(None)),
+    let (counts, kind) = match lanes(l, &chains) {
+        // What the wide blocks leave is much where rows are short: half a block on average.
+        Some(lanes) if chains.iter().any(|chain| is_nest(chain)) => {
+            (vec![lanes, lanes / 4], LoopKind::Vector)
+        }
+        Some(lanes) => (vec![lanes], LoopKind::Vector),
+        None => (vec![SIDE_BY_SIDE], LoopKind::Unroll(None)),
     };
-    let (block, side) = (new(&l.var), new(&Name::new("r")));
-    let place = Expr::Var(block.clone()) * count + Expr::Var(side.clone());
-    let place = [(l.var.clone(), place)].into();
-    let mut jam = Jam { l, side: &side, count, kind, place, wide: BTreeSet::new() };
-    let inner = jam.stmts(&l.body);
     let simple = |e: Expr| simplify::expr(&e, &loops::Facts::default());
-    let blocks = simple(l.upper.clone().floor_div(count));
-    let mut parts = vec![Stmt::Loop(Loop { var: block, upper: blocks.clone(), body: inner, ..l.clone() })];
-    if !matches!(l.upper, Expr::Int(n) if n % count == 0) {
-        let lower = simple(blocks * count);
-        parts.push(Stmt::Loop(Loop { lower, kind: LoopKind::Sequential, ..l.clone() }));
+    let (mut parts, mut before): (Vec<Stmt>, Option<(Expr, i64)>) = (Vec::new(), None);
+    for count in counts {
+        let (block, side) = (new(&l.var), new(&Name::new("r")));
+        let place = Expr::Var(block.clone()) * count + Expr::Var(side.clone());
+        let place = [(l.var.clone(), place)].into();
+        let mut jam = Jam { l, side: &side, count, kind, place, wide: BTreeSet::new() };
+        let body = jam.stmts(&l.body, Some(1));
+        let upper = simple(l.upper.clone().floor_div(count));
+        // The last blocks are few.
+        let (lower, kind) = match before {
+            None => (Expr::Int(0), l.kind),
+            Some((blocks, of)) => (simple(blocks * (of / count)), LoopKind::Sequential),
+        };
+        before = Some((upper.clone(), count));
+        parts.push(Stmt::Loop(Loop { var: block, lower, upper, kind, body, ..l.clone() }));
+        if matches!(l.upper, Expr::Int(n) if n % count == 0) {
+            return Some(parts);
+        }
     }
+    let lower = before.map_or(Expr::Int(0), |(blocks, of)| simple(blocks * of));
+    parts.push(Stmt::Loop(Loop { lower, kind: LoopKind::Sequential, ..l.clone() }));
     Some(parts)
+}
+
+/// Whether a loop of chains has others inside.
+fn is_nest(chain: &Loop) -> bool {
+    chain.body.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)))
 }
 
 /// How many iterations are lanes of vectors, if the chains of neighbours take neighbouring elements.
@@ -132,7 +151,7 @@ fn lanes(l: &Loop, chains: &[&Loop]) -> Option<i64> {
         let mut load = |access: &Access| {
             let Some((last, before)) = access.indices.split_last() else { return };
             let mentions = |index: &Expr| index.vars().contains(&l.var);
-            let along = *last == Expr::Var(l.var.clone());
+            let along = is_along(last, &l.var);
             neighbours |= along;
             fits &= !before.iter().any(mentions) && (along || !mentions(last));
         };
@@ -141,6 +160,18 @@ fn lanes(l: &Loop, chains: &[&Loop]) -> Option<i64> {
     let lanes = WIDE / bytes;
     let enough = !matches!(l.upper, Expr::Int(n) if n < 2 * lanes);
     (fits && neighbours && enough).then_some(lanes)
+}
+
+/// Whether a subscript goes up by one with a variable: the variable, and what does not depend on it.
+fn is_along(subscript: &Expr, var: &Name) -> bool {
+    match subscript {
+        Expr::Var(name) => name == var,
+        Expr::Binary(BinaryOp::Add, a, b) => {
+            let free = |e: &Expr| is_stable(e) && !e.vars().contains(var);
+            (is_along(a, var) && free(b)) || (free(a) && is_along(b, var))
+        }
+        _ => false,
+    }
 }
 
 fn each_load<'a>(l: &'a Loop, f: &mut dyn FnMut(&'a Access)) {
@@ -158,7 +189,8 @@ fn each_load<'a>(l: &'a Loop, f: &mut dyn FnMut(&'a Access)) {
 }
 
 /// Whether a loop is a chain: nothing in it but assignments, one of which goes to a number that the loop finds there. Bounds are the same in all iterations of `of`.
-fn is_chain(inner: &Loop, of: &Loop) -> bool {
+/// `around`: how often the loops around it run in all, if that is known; one of unknown length counts as long.
+fn is_chain(inner: &Loop, of: &Loop, around: Option<i64>) -> bool {
     let mut own = BTreeSet::new();
     let mut waits = false;
     for stmt in &inner.body {
@@ -172,7 +204,8 @@ fn is_chain(inner: &Loop, of: &Loop) -> bool {
             _ => return false,
         }
     }
-    waits && is_sequential(inner, of) && !matches!(trips(inner), Some(n) if n < LONG)
+    let length = all_trips(inner, around);
+    waits && is_sequential(inner, of) && !matches!(length, Some(n) if n < LONG)
 }
 
 fn is_sequential(inner: &Loop, of: &Loop) -> bool {
@@ -184,6 +217,11 @@ fn is_sequential(inner: &Loop, of: &Loop) -> bool {
         && bound(&inner.upper)
 }
 
+/// How often the body of a loop runs, inside loops that run so often in all.
+fn all_trips(l: &Loop, around: Option<i64>) -> Option<i64> {
+    trips(l).zip(around).map(|(n, around)| n.saturating_mul(around))
+}
+
 fn trips(l: &Loop) -> Option<i64> {
     match (&l.lower, &l.upper) {
         (Expr::Int(a), Expr::Int(b)) => b.checked_sub(*a),
@@ -193,16 +231,21 @@ fn trips(l: &Loop) -> Option<i64> {
 
 /// Whether a loop is made of chains alone, with numbers between them: all iterations of `of` go through it together.
 fn is_of_chains(inner: &Loop, of: &Loop) -> bool {
+    is_of_long_chains(inner, of, Some(1))
+}
+
+fn is_of_long_chains(inner: &Loop, of: &Loop, around: Option<i64>) -> bool {
+    let all = all_trips(inner, around);
     let between = |stmt: &Stmt| match stmt {
         Stmt::Local(local) => local.dims.is_empty(),
         Stmt::Assign(a) => a.target.indices.is_empty(),
-        Stmt::Loop(deeper) => is_of_chains(deeper, of),
+        Stmt::Loop(deeper) => is_of_long_chains(deeper, of, all),
         _ => false,
     };
     let loops = inner.body.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
     match loops {
         true => is_sequential(inner, of) && inner.body.iter().all(between),
-        false => is_chain(inner, of),
+        false => is_chain(inner, of, around),
     }
 }
 
@@ -224,7 +267,8 @@ fn may_be_together(l: &Loop, chains: &[&Loop]) -> bool {
             stmt.exprs().into_iter().for_each(|e| e.walk(&mut |_| size += 1));
             fits &= match stmt {
                 Stmt::Local(local) => is_small(local),
-                Stmt::Loop(l) => matches!(l.kind, LoopKind::Sequential),
+                // What is no chain runs as before, for one iteration after the other.
+                Stmt::Loop(l) => !matches!(l.kind, LoopKind::Parallel) && l.reductions.is_empty(),
                 Stmt::Assign(a) => a.label.is_none(),
                 Stmt::If { .. } | Stmt::Block { .. } => true,
                 Stmt::Copy(_) | Stmt::Wait(_) => false,
@@ -256,13 +300,17 @@ fn carries(chain: &Loop, names: &BTreeSet<&Name>) -> bool {
     found
 }
 
+/// Whether some iterations may have the local at the same time: one of few elements, or a row of a length that sizes give.
 fn is_small(local: &Local) -> bool {
-    let extent = |dim: &Expr| match dim {
-        Expr::Int(n) if *n >= 0 => Some(*n),
-        _ => None,
-    };
-    let count = local.dims.iter().map(extent).try_fold(1i64, |all, n| all.checked_mul(n?));
-    count.is_some_and(|count| count <= MOST_ELEMENTS)
+    let (mut count, mut rows) = (1i64, 0);
+    for dim in &local.dims {
+        match dim {
+            Expr::Int(n) if *n >= 0 => count = count.saturating_mul(*n),
+            other if is_stable(other) => rows += 1,
+            _ => return false,
+        }
+    }
+    count <= if rows == 0 { MOST_ELEMENTS } else { 1 } && rows <= 1
 }
 
 fn locals<'a>(stmts: &'a [Stmt], f: &mut dyn FnMut(&'a Local)) {
@@ -320,7 +368,8 @@ struct Jam<'a> {
 }
 
 impl Jam<'_> {
-    fn stmts(&mut self, stmts: &[Stmt]) -> Vec<Stmt> {
+    /// `around`: how often the loops of chains around the statements run in all, if that is known.
+    fn stmts(&mut self, stmts: &[Stmt], around: Option<i64>) -> Vec<Stmt> {
         let mut result = vec![];
         // numbers that are computed one after the other
         let mut run = vec![];
@@ -332,13 +381,14 @@ impl Jam<'_> {
                     dims.extend(local.dims.iter().cloned());
                     result.push(Stmt::Local(Local { dims, ..local.clone() }));
                 }
-                Stmt::Loop(inner) if is_of_chains(inner, self.l) => {
+                Stmt::Loop(inner) if is_of_long_chains(inner, self.l, around) => {
                     self.each(&mut run, self.kind, &mut result);
-                    result.push(Stmt::Loop(Loop { body: self.stmts(&inner.body), ..inner.clone() }));
+                    let body = self.stmts(&inner.body, all_trips(inner, around));
+                    result.push(Stmt::Loop(Loop { body, ..inner.clone() }));
                 }
                 Stmt::Block { mark, body } => {
                     self.each(&mut run, self.kind, &mut result);
-                    result.push(Stmt::Block { mark: mark.clone(), body: self.stmts(body) });
+                    result.push(Stmt::Block { mark: mark.clone(), body: self.stmts(body, around) });
                 }
                 Stmt::Assign(_) => run.push(stmt.clone()),
                 other => {

@@ -21,13 +21,14 @@ proptest! {
     fn no_run_can_tell_the_difference(seed: u64) {
         let f = function(&mut Random(seed));
         let after = |pass: &Pass| pass.run(&f).unwrap_or_else(|| f.clone());
-        let [split, borders] = [&passes::STRIP_MINING, &passes::INDEX_SET_SPLITTING].map(after);
+        let [split, borders, live] =
+            [&passes::STRIP_MINING, &passes::INDEX_SET_SPLITTING, &passes::DEAD_CODE].map(after);
         let arranged = passes::DEFAULT.run(f.clone(), &mut Vec::new());
         for n in -2..=5 {
             for m in [-2, 0, 1, 2, 3, 8] {
                 // A run that ends in an error may end otherwise after simplification.
                 let Ok(expected) = outcome(&f, n, m, 20_000) else { continue };
-                for s in [&split, &borders, &arranged] {
+                for s in [&split, &borders, &live, &arranged] {
                     // A loop that was split takes more steps.
                     match outcome(s, n, m, 200_000) {
                         Ok(got) => prop_assert_eq!(&got, &expected, "n = {}, m = {}\n{}\n{}", n, m, f, s),
@@ -43,9 +44,9 @@ proptest! {
 fn computed(f: &Function, n: i64) -> BTreeMap<Name, loops::Tensor> {
     let sizes: BTreeMap<Name, i64> = f.sizes.iter().map(|name| (name.clone(), n)).collect();
     let given = f.params.iter().filter(|p| p.mode != ParamMode::Out).map(|p| {
-        let extent = |dim: &Expr| match dim {
-            Expr::Int(n) => *n as usize,
-            _ => n as usize,
+        let extent = |dim: &Expr| match loops::evaluate::expr(dim, &|_| Some(n)) {
+            Ok(loops::Value::I64(extent)) => extent as usize,
+            other => panic!("an extent is a number, not {other:?}"),
         };
         let shape: Vec<usize> = p.dims.iter().map(extent).collect();
         let count: usize = shape.iter().product();
@@ -102,6 +103,16 @@ fn check_same(pass: &Pass, sizes: &[i64]) {
 #[test]
 fn cache_tiling_of_transpositions() {
     check_same(&passes::CACHE_TILING, &[0, 1, 15, 16, 17, 33, 48]);
+}
+
+#[test]
+fn reduction_lanes_inside_parallel_loops() {
+    check_same(&passes::REDUCTION_LANES, &[0, 1, 3, 20]);
+}
+
+#[test]
+fn dead_code_elimination_of_locals() {
+    check_same(&passes::DEAD_CODE, &[0, 1, 3, 8]);
 }
 
 #[test]

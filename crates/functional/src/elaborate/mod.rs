@@ -24,7 +24,7 @@ use crate::types::DataType;
 use env::Env;
 
 /// Most steps of unfolding: a bound on the size of core forms, and on the time to make them.
-const MAX_STEPS: usize = 1 << 18;
+const MAX_STEPS: usize = 1 << 20;
 /// Deepest recursion of unfolding.
 const MAX_DEPTH: usize = 50_000;
 

@@ -15,6 +15,9 @@ use crate::syntax::ast::NumberValue;
 use crate::term::{Arg, Binder, Lambda, Literal, Term, TermKind};
 use crate::types::DataType;
 
+/// So many operations of a long sum are in one term.
+const PART: usize = 128;
+
 type Outcome<T> = Result<T, Diagnostic>;
 
 impl<'c> Unfolder<'c> {
@@ -98,8 +101,107 @@ impl<'c> Unfolder<'c> {
                 let value = self.eval(value, frame, env)?;
                 self.eval_let(bind, value, body, frame, env)?
             }
+            NodeKind::Chain(first, rest) => Value::Term(self.chain(first, rest, frame, env, span)?),
+            NodeKind::Array(elements) => {
+                let mut terms = Vec::with_capacity(elements.len());
+                for element in elements {
+                    let term = self.data_term(element, frame, env)?;
+                    let view = is_cheap(&term) || matches!(element.kind, NodeKind::Array(_));
+                    terms.push(if view { term } else { self.let_value(&Name::new("x"), term) });
+                }
+                Value::Term(self.array(&terms, span)?)
+            }
+            NodeKind::Power(base, exponent) => {
+                let base = self.data_term(base, frame, env)?;
+                Value::Term(self.power(base, *exponent, span)?)
+            }
             NodeKind::Error => return Err(self.broken(span)),
         })
+    }
+
+    /// A long sum or product. Parts of it get names, so that no stage meets a deep term.
+    fn chain(
+        &mut self,
+        first: &'c Node,
+        rest: &'c [(Prim, Node)],
+        frame: &Frame<'c>,
+        env: &Env<'c>,
+        span: Span,
+    ) -> Outcome<Term> {
+        let mut term = self.data_term(first, frame, env)?;
+        for (k, (prim, operand)) in rest.iter().enumerate() {
+            let operand = self.data_term(operand, frame, env)?;
+            let ty = term.ty().clone();
+            term = Term::new(TermKind::Prim(*prim, vec![Arg::Term(term), Arg::Term(operand)]), ty, span);
+            if k % PART == PART - 1 {
+                // In memory, since a name that is used once is only an abbreviation.
+                let ty = term.ty().clone();
+                term = Term::new(TermKind::Prim(Prim::ToMem, vec![Arg::Term(term)]), ty, span);
+                term = self.let_value(&Name::new("part"), term);
+            }
+        }
+        Ok(term)
+    }
+
+    /// The meaning of a tree that is data.
+    fn data_term(&mut self, node: &'c Node, frame: &Frame<'c>, env: &Env<'c>) -> Outcome<Term> {
+        match self.eval(node, frame, env)? {
+            Value::Term(term) => Ok(term),
+            Value::Fun(_) => Err(self.broken(frame.span(node.span))),
+        }
+    }
+
+    /// The array of some elements: a view that chooses among them by bisection.
+    fn array(&mut self, elements: &[Term], span: Span) -> Outcome<Term> {
+        fn choice(index: &Term, first: usize, elements: &[Term], span: Span) -> Term {
+            let (below, above) = match elements {
+                [one] => return one.clone(),
+                several => several.split_at(several.len() / 2),
+            };
+            let middle = first + below.len();
+            let pivot = TermKind::Literal(Literal::I64(middle as i64));
+            let pivot = Term::new(pivot, Scalar::I64.into(), span);
+            let whole = vec![Arg::Term(index.clone())];
+            let whole = Term::new(TermKind::Prim(Prim::ToI64, whole), Scalar::I64.into(), span);
+            let less = TermKind::Prim(Prim::Lt, vec![Arg::Term(whole), Arg::Term(pivot)]);
+            let less = Term::new(less, Scalar::Bool.into(), span);
+            let ty = elements[0].ty().clone();
+            let parts = [less, choice(index, first, below, span), choice(index, middle, above, span)];
+            Term::new(TermKind::Prim(Prim::Select, parts.map(Arg::Term).into()), ty, span)
+        }
+        let Some(first) = elements.first() else { return Err(self.broken(span)) };
+        let length = Size::constant(elements.len() as i64);
+        let index = self.binder(&Name::new("i"), DataType::Idx(length.clone()));
+        let body = choice(&var(&index, span), 0, elements, span);
+        let ty = DataType::array(length.clone(), first.ty().clone());
+        let f = Lambda { params: vec![index], body };
+        Ok(Term::new(TermKind::Prim(Prim::Generate, vec![Arg::Size(length), Arg::Fun(f)]), ty, span))
+    }
+
+    /// `base ^ exponent`: from the highest bit of the exponent down, the square, and where the bit is
+    /// set the product with the base.
+    fn power(&mut self, base: Term, exponent: u32, span: Span) -> Outcome<Term> {
+        let ty = base.ty().clone();
+        if exponent == 0 {
+            return Ok(Term::new(TermKind::Prim(Prim::One, Vec::new()), ty, span));
+        }
+        let product = |a: &Term, b: &Term| {
+            let args = vec![Arg::Term(a.clone()), Arg::Term(b.clone())];
+            Term::new(TermKind::Prim(Prim::Mul, args), ty.clone(), span)
+        };
+        let name = Name::new("power");
+        let base = if is_cheap(&base) { base } else { self.let_value(&name, base) };
+        let mut power = base.clone();
+        for bit in (0..exponent.ilog2()).rev() {
+            if power != base {
+                power = self.let_value(&name, power);
+            }
+            power = product(&power, &power);
+            if exponent >> bit & 1 == 1 {
+                power = product(&power, &base);
+            }
+        }
+        Ok(power)
     }
 
     /// A `let` of the user stays one, unless it binds a function or takes a name apart.

@@ -34,7 +34,7 @@ pub(super) fn error_node(span: Span) -> Node {
     node(NodeKind::Error, Ty::Error, span)
 }
 
-fn prim_node(prim: Prim, args: Vec<Node>, ty: Ty, span: Span) -> Node {
+pub(super) fn prim_node(prim: Prim, args: Vec<Node>, ty: Ty, span: Span) -> Node {
     let function = args.iter().rev().fold(ty.clone(), |result, arg| Ty::fun(arg.ty.clone(), result));
     let head = Box::new(node(NodeKind::Prim(prim, Vec::new()), function, span));
     node(NodeKind::Apply(head, args), ty, span)
@@ -90,6 +90,7 @@ impl Infer<'_> {
             ExprKind::Apply(..) | ExprKind::Pipe(..) => self.call(expr),
             ExprKind::Lambda(patterns, body) => {
                 self.level += 1;
+                self.distinct(patterns);
                 let mut binds = Vec::new();
                 let mut params = Vec::new();
                 for pattern in patterns {
@@ -118,7 +119,16 @@ impl Infer<'_> {
                 self.data_only(&ty, span, "a branch of `if`");
                 prim_node(Prim::Select, vec![c, a, b], ty, span)
             }
-            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, span),
+            ExprKind::Binary(op, a, b) => {
+                if matches!(op, BinOp::And | BinOp::Or) {
+                    let why = Why::new(format!("an operand of `{}`", op.symbol()), None);
+                    let (a, b) = (self.check(a, &Ty::BOOL, &why), self.check(b, &Ty::BOOL, &why));
+                    return prim_node(op.prim(), vec![a, b], Ty::BOOL, span);
+                }
+                let a = self.infer(a);
+                self.binary(*op, a, b, span)
+            }
+            ExprKind::Chain(first, rest) => self.chain(first, rest, span),
             ExprKind::Unary(op, a) => {
                 let (prim, a) = match op {
                     UnOp::Not => (Prim::Not, self.check(a, &Ty::BOOL, &Why::new("the operand of `!`", None))),
@@ -150,6 +160,15 @@ impl Infer<'_> {
                 }
                 result
             }
+            ExprKind::Array(elements) => {
+                let first = self.infer(&elements[0]);
+                let ty = first.ty.clone();
+                let why = Why::new("an element of this array", Some(first.span));
+                let rest = elements[1..].iter().map(|element| self.check(element, &ty, &why));
+                let nodes: Vec<Node> = std::iter::once(first).chain(rest).collect();
+                self.array(nodes, ty, span)
+            }
+            ExprKind::Power(base, exponent) => self.power(base, *exponent, span),
             ExprKind::Ascribe(inner, ty) => {
                 let want = self.resolve(ty, true);
                 self.check(inner, &want, &Why::new("the type that is written here", Some(ty.span)))
@@ -182,6 +201,12 @@ impl Infer<'_> {
                 let a = self.check(&parts[0], &a, why);
                 let b = self.check(&parts[1], &b, why);
                 self.pair(a, b, span)
+            }
+            (ExprKind::Array(elements), Ty::Array(n, t)) => {
+                let nodes = elements.iter().map(|element| self.check(element, &t, why)).collect();
+                let found = self.array(nodes, (*t).clone(), span);
+                self.fit(&found, &Ty::Array(n, t), why);
+                found
             }
             (_, want) => {
                 let mut found = self.infer(expr);
@@ -216,6 +241,7 @@ impl Infer<'_> {
 
     fn check_lambda(&mut self, patterns: &[Pattern], body: &Expr, want: Ty, span: Span, why: &Why) -> Node {
         self.level += 1;
+        self.distinct(patterns);
         let mut binds = Vec::new();
         let mut params = Vec::new();
         let mut rest = want;
@@ -269,6 +295,24 @@ impl Infer<'_> {
         self.error(diagnostic.help("a pair is taken apart by a pattern: `\\(x, y) -> e`"));
     }
 
+    fn array(&mut self, elements: Vec<Node>, element: Ty, span: Span) -> Node {
+        self.data_only(&element, span, "an array");
+        let ty = Ty::array(Size::constant(elements.len() as i64), element);
+        node(NodeKind::Array(elements), ty, span)
+    }
+
+    fn power(&mut self, base: &Expr, exponent: u32, span: Span) -> Node {
+        let base = self.infer(base);
+        if let NodeKind::Size(size) = &base.kind
+            && let Some(size) = super::names::power(size, exponent)
+        {
+            return node(NodeKind::Size(size), Ty::I64, span);
+        }
+        let ty = base.ty.clone();
+        self.require(Class::Num, &ty, base.span, "`^`");
+        node(NodeKind::Power(Box::new(base), exponent), ty, span)
+    }
+
     fn pair(&mut self, a: Node, b: Node, span: Span) -> Node {
         let ty = Ty::pair(a.ty.clone(), b.ty.clone());
         self.data_only(&ty, span, "a pair");
@@ -300,7 +344,29 @@ impl Infer<'_> {
             }
         };
         let ty = value.ty.clone();
+        self.distinct(std::slice::from_ref(pattern));
         (self.bind(pattern, &ty), value)
+    }
+
+    /// No two variables of patterns that bind together have one name.
+    fn distinct(&mut self, patterns: &[Pattern]) {
+        fn names<'p>(patterns: &'p [Pattern], found: &mut Vec<&'p crate::syntax::ast::Ident>) {
+            for pattern in patterns {
+                match pattern {
+                    Pattern::Ignore(_) => {}
+                    Pattern::Name(ident) => found.push(ident),
+                    Pattern::Tuple(parts, _) => names(parts, found),
+                }
+            }
+        }
+        let mut found = Vec::new();
+        names(patterns, &mut found);
+        let mut seen = std::collections::BTreeSet::new();
+        for ident in found {
+            if !seen.insert(&ident.name) {
+                self.twice("variable", &ident.name, ident.span);
+            }
+        }
     }
 
     /// Binds the variables of a pattern.
@@ -357,14 +423,43 @@ impl Infer<'_> {
         }
     }
 
-    fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr, span: Span) -> Node {
-        if matches!(op, BinOp::And | BinOp::Or) {
-            let why = Why::new(format!("an operand of `{}`", op.symbol()), None);
-            let (a, b) = (self.check(a, &Ty::BOOL, &why), self.check(b, &Ty::BOOL, &why));
-            return prim_node(op.prim(), vec![a, b], Ty::BOOL, span);
+    /// A long sum or product: operations on what came so far.
+    fn chain(&mut self, first: &Expr, rest: &[(BinOp, Expr)], span: Span) -> Node {
+        let mut so_far = self.infer(first);
+        let (mut first, mut operations) = (None, Vec::new());
+        for (op, b) in rest {
+            let joined = self.binary(*op, so_far, b, span);
+            let ty = joined.ty.clone();
+            match joined.kind {
+                NodeKind::Apply(_, operands) => {
+                    let mut operands = operands.into_iter();
+                    if let (Some(a), Some(b)) = (operands.next(), operands.next()) {
+                        // Later left operands only stand for what came so far.
+                        first.get_or_insert(a);
+                        operations.push((op.prim(), b));
+                    }
+                    so_far = node(NodeKind::Error, ty, joined.span);
+                }
+                kind => so_far = node(kind, ty, joined.span),
+            }
+            if so_far.ty == Ty::Error {
+                return so_far;
+            }
         }
-        let a = self.infer(a);
+        match first {
+            None => so_far,
+            Some(first) => node(NodeKind::Chain(Box::new(first), operations), so_far.ty, span),
+        }
+    }
+
+    fn binary(&mut self, op: BinOp, a: Node, b: &Expr, span: Span) -> Node {
         let ty = a.ty.clone();
+        // Said once and at once: what is made of it would be wrong, too.
+        if let Ty::Idx(_) = self.solver.shallow(&ty) {
+            self.infer(b);
+            self.class_error(Class::Num, &ty, a.span, &format!("`{}`", op.symbol()));
+            return error_node(span);
+        }
         let why = Why::new(format!("the other operand of `{}`", op.symbol()), Some(a.span));
         let b = self.check(b, &ty, &why);
         if let Some(size) = size_of_operands(op, &a, &b) {
@@ -379,26 +474,6 @@ impl Infer<'_> {
         self.require(class, &ty, a.span, &format!("`{}`", op.symbol()));
         let result = if compares { Ty::BOOL } else { ty };
         prim_node(op.prim(), vec![a, b], result, span)
-    }
-
-    fn index(&mut self, array: Node, subscript: &Expr, span: Span) -> Node {
-        let (n, t) = match self.solver.shallow(&array.ty) {
-            Ty::Array(n, t) => (n, (*t).clone()),
-            Ty::Error => {
-                self.infer(subscript);
-                return error_node(span);
-            }
-            _ => {
-                let n = self.solver.fresh_size(array.span, "the length of this array");
-                let t = self.solver.fresh(true, array.span, "the elements of this array");
-                let want = Ty::array(n.clone(), t.clone());
-                self.fit(&array, &want, &Why::new("what is indexed", None));
-                (n, t)
-            }
-        };
-        let want = Ty::Idx(n);
-        let index = self.check(subscript, &want, &Why::new("an index of this array", Some(array.span)));
-        prim_node(Prim::Index, vec![array, index], t, span)
     }
 
     /// An application, or a pipeline: the head with all its arguments.
@@ -504,12 +579,5 @@ fn size_of_operands(op: BinOp, a: &Node, b: &Node) -> Option<Size> {
         return None;
     }
     let (x, y) = (size(a)?, size(b)?);
-    Some(match op {
-        BinOp::Add => x + y,
-        BinOp::Sub => x - y,
-        BinOp::Mul => x * y,
-        BinOp::Div => x.div(&y),
-        BinOp::Mod => x.rem(&y),
-        _ => return None,
-    })
+    super::names::size_operation(op, x, y)
 }

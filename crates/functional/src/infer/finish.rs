@@ -9,7 +9,7 @@ use super::Infer;
 use super::node::{Node, NodeKind};
 use super::solve::meta_of;
 use super::ty::{Class, Ty};
-use crate::syntax::ast::NumberValue;
+use crate::syntax::ast::{INEXACT, NumberValue};
 
 impl Infer<'_> {
     /// Solves what is left and reports what cannot be solved.
@@ -74,29 +74,40 @@ impl Infer<'_> {
                 continue;
             }
             let literal = what == "an integer" || what.starts_with("a number with");
-            if literal && !self.diagnostics.is_empty() {
-                continue;
+            if !literal || self.diagnostics.is_empty() {
+                self.class_error(class, &ty, span, &what);
             }
-            let found = self.shown(&ty);
-            let message = if literal {
-                format!("{what} can't be `{found}`")
-            } else {
-                format!("{what} needs {}, found `{found}`", class.describe())
-            };
-            let mut diagnostic =
-                Diagnostic::error(Code("F0302"), message, span, format!("this is `{found}`"));
-            diagnostic = match self.solver.shallow(&ty) {
-                Ty::Array(..) => diagnostic.help("`mapPar f xs` applies `f` to each element, `zip xs ys` pairs elements"),
-                Ty::Idx(_) => diagnostic.help("`i64 i` is the value of an index; `addidx`, `subidx`, `mulidx` and `dividx` compute with indices"),
-                Ty::Param(name) => diagnostic.help(format!("constrain the type parameter: `{{{name}: {}}}`", match class {
+        }
+    }
+
+    /// A type that is not of the class that something needs.
+    pub(super) fn class_error(&mut self, class: Class, ty: &Ty, span: Span, what: &str) {
+        let found = self.shown(ty);
+        let literal = what == "an integer" || what.starts_with("a number with");
+        let message = if literal {
+            format!("{what} can't be `{found}`")
+        } else {
+            format!("{what} needs {}, found `{found}`", class.describe())
+        };
+        let mut diagnostic = Diagnostic::error(Code("F0302"), message, span, format!("this is `{found}`"));
+        diagnostic = match self.solver.shallow(ty) {
+            Ty::Array(..) => {
+                diagnostic.help("`mapPar f xs` applies `f` to each element, `zip xs ys` pairs elements")
+            }
+            Ty::Idx(_) => diagnostic.help(
+                "`i64 i` is the value of an index; a subscript such as `xs[i + 1]` needs no conversion where it is in range",
+            ),
+            Ty::Param(name) => diagnostic.help(format!(
+                "constrain the type parameter: `{{{name}: {}}}`",
+                match class {
                     Class::Int => "int",
                     Class::Float => "float",
                     _ => "num",
-                })),
-                _ => diagnostic,
-            };
-            self.error(diagnostic);
-        }
+                }
+            )),
+            _ => diagnostic,
+        };
+        self.error(diagnostic);
     }
 
     fn check_literals(&mut self) {
@@ -146,7 +157,12 @@ impl Infer<'_> {
                     self.complete(x);
                 }
             }
-            NodeKind::Lambda(_, body) => self.complete(body),
+            NodeKind::Lambda(_, body) | NodeKind::Power(body, _) => self.complete(body),
+            NodeKind::Chain(first, rest) => {
+                self.complete(first);
+                rest.iter_mut().for_each(|(_, operand)| self.complete(operand));
+            }
+            NodeKind::Array(elements) => elements.iter_mut().for_each(|element| self.complete(element)),
             NodeKind::Let(_, value, body) => {
                 self.complete(value);
                 self.complete(body);
@@ -218,6 +234,7 @@ pub(crate) fn misfit(value: &NumberValue, scalar: Scalar, span: Span, why: &'sta
     match why {
         "too large" if scalar.is_float() => diagnostic.help("infinity is written `inf`"),
         "too small" => diagnostic.help("zero is written `0`"),
+        INEXACT => diagnostic.help(format!("if the nearest `{scalar}` will do, write `{value}.0`")),
         _ => diagnostic,
     }
 }

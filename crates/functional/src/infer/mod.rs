@@ -13,6 +13,7 @@ pub(crate) mod node;
 mod report;
 pub(crate) mod scheme;
 mod solve;
+mod subscript;
 pub(crate) mod ty;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -206,7 +207,7 @@ impl<'e> Infer<'e> {
 pub(crate) fn infer_definition(env: &Env, def: &Def) -> Result<TypedDef, Vec<Diagnostic>> {
     let mut infer = Infer::new(env);
     let typed = infer.definition_of(def);
-    if infer.diagnostics.is_empty() { Ok(typed) } else { Err(infer.diagnostics) }
+    if infer.diagnostics.is_empty() { Ok(typed) } else { Err(infer.in_order()) }
 }
 
 /// Reads a type abbreviation.

@@ -222,16 +222,27 @@ impl Infer<'_> {
             ExprKind::Hole if holes => self.solver.fresh_size(expr.span, "this size"),
             ExprKind::Binary(op, a, b) => {
                 let (a, b) = (self.size_of(a, holes)?, self.size_of(b, holes)?);
-                match op {
-                    BinOp::Add => a + b,
-                    BinOp::Sub => a - b,
-                    BinOp::Mul => a * b,
-                    BinOp::Div => a.div(&b),
-                    BinOp::Mod => a.rem(&b),
-                    _ => return self.no_size(expr),
+                match size_operation(*op, a, b) {
+                    Some(size) => size,
+                    None => return self.no_size(expr),
                 }
             }
+            ExprKind::Chain(first, rest) => {
+                let mut size = self.size_of(first, holes)?;
+                for (op, operand) in rest {
+                    let operand = self.size_of(operand, holes)?;
+                    match size_operation(*op, size, operand) {
+                        Some(sum) => size = sum,
+                        None => return self.no_size(expr),
+                    }
+                }
+                size
+            }
             ExprKind::Unary(UnOp::Neg, a) => -self.size_of(a, holes)?,
+            ExprKind::Power(a, exponent) => match power(&self.size_of(a, holes)?, *exponent) {
+                Some(size) => size,
+                None => return self.no_size(expr),
+            },
             ExprKind::Error => return None,
             _ => return self.no_size(expr),
         })
@@ -352,6 +363,27 @@ impl Infer<'_> {
         self.error(diagnostic);
         Ty::Error
     }
+}
+
+/// The size that an operation on sizes gives.
+pub(super) fn size_operation(op: BinOp, a: Size, b: Size) -> Option<Size> {
+    Some(match op {
+        BinOp::Add => a + b,
+        BinOp::Sub => a - b,
+        BinOp::Mul => a * b,
+        BinOp::Div => a.div(&b),
+        BinOp::Mod => a.rem(&b),
+        _ => return None,
+    })
+}
+
+/// Largest exponent of a size: more would have more terms than is sensible.
+const MAX_SIZE_EXPONENT: u32 = 8;
+
+/// A size to a power; none if that is too large to be a size.
+pub(super) fn power(size: &Size, exponent: u32) -> Option<Size> {
+    let product = |product: Size, _| product * size.clone();
+    (exponent <= MAX_SIZE_EXPONENT).then(|| (0..exponent).fold(Size::constant(1), product))
 }
 
 /// A fact as it is written.

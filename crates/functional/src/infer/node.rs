@@ -30,6 +30,12 @@ pub(crate) enum NodeKind {
     Apply(Box<Node>, Vec<Node>),
     Lambda(Vec<Bind>, Box<Node>),
     Let(Box<Bind>, Box<Node>, Box<Node>),
+    /// `a + b - c ...`, from the left.
+    Chain(Box<Node>, Vec<(Prim, Node)>),
+    /// An array of its elements.
+    Array(Vec<Node>),
+    /// A number to a constant power.
+    Power(Box<Node>, u32),
     Error,
 }
 

@@ -8,6 +8,9 @@ use super::node::{Node, NodeKind};
 use super::solve::{Equation, Mismatch, Obligation, meta_of};
 use super::ty::{Class, Ty, show, show_size};
 
+/// What cannot be shown of sizes.
+pub(super) const UNSHOWN: Code = Code("F0404");
+
 /// At most this many errors are reported for one definition.
 const MAX_ERRORS: usize = 50;
 
@@ -20,6 +23,14 @@ impl Infer<'_> {
         if !self.diagnostics.iter().any(echo) {
             self.diagnostics.push(diagnostic);
         }
+    }
+
+    /// The errors in the order of the text: an earlier one is often the cause of a later one.
+    pub(super) fn in_order(&mut self) -> Vec<Diagnostic> {
+        let mut diagnostics = std::mem::take(&mut self.diagnostics);
+        let place = |d: &Diagnostic| d.labels.iter().find(|l| l.primary).map_or(0, |l| l.span.start);
+        diagnostics.sort_by_key(place);
+        diagnostics
     }
 
     pub(super) fn shown(&self, ty: &Ty) -> String {
@@ -162,7 +173,10 @@ impl Infer<'_> {
     pub(super) fn open_obligation(&mut self, obligation: &Obligation) {
         let (left, right) = (self.solver.size(&obligation.left), self.solver.size(&obligation.right));
         let unknown = left.params().iter().chain(&right.params()).any(|name| meta_of(name).is_some());
-        if self.quiet || unknown {
+        let told = |d: &Diagnostic| {
+            d.code == UNSHOWN && d.labels.iter().any(|l| l.primary && l.span == obligation.at)
+        };
+        if self.quiet || unknown || self.diagnostics.iter().any(told) {
             return;
         }
         let difference = right.clone() - left.clone();
@@ -173,12 +187,8 @@ impl Infer<'_> {
             Some(_) => format!("{}, but `{relation}` is false", obligation.why),
             None => format!("{}, but `{relation}` cannot be shown", obligation.why),
         };
-        let diagnostic = Diagnostic::error(
-            Code("F0404"),
-            message,
-            obligation.at,
-            format!("needs `{relation}` for all sizes"),
-        );
+        let diagnostic =
+            Diagnostic::error(UNSHOWN, message, obligation.at, format!("needs `{relation}` for all sizes"));
         self.error(match constant {
             Some(_) => diagnostic,
             None => diagnostic

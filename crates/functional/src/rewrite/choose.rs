@@ -1,6 +1,6 @@
 //! Rules that choose an execution strategy: sequential, parallel, vector lanes, unrolled.
 
-use super::context::{Context, Rewritten, array, as_map, as_reduce, is_map, is_reduce, no};
+use super::context::{Context, Rewritten, array, as_map, as_reduce, is_map, is_reduce, no, over_parts};
 use super::{Family, Refusal, Rule};
 use crate::prim::Prim;
 use crate::term::{Lambda, Term, TermKind};
@@ -151,7 +151,7 @@ pub(super) const RULES: &[Rule] = &[
                 })?;
                 cx.map(Prim::Map, f, zipped)
             })?;
-            let lanes = cx.reduce(reduce.prim, add, start, blocks)?;
+            let lanes = cx.reduce(over_parts(reduce.prim), add, start, blocks)?;
             cx.reduce(reduce.prim, reduce.f.clone(), reduce.init.clone(), lanes)
         },
     },

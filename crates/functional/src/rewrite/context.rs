@@ -79,6 +79,11 @@ pub(super) fn is_reduce(prim: Prim) -> bool {
     matches!(prim, Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar)
 }
 
+/// The reduction for a function that is no single operation: `reducePar` must have one.
+pub(super) fn over_parts(prim: Prim) -> Prim {
+    if prim == Prim::ReducePar { Prim::ReduceSeq } else { prim }
+}
+
 pub(super) fn as_map(term: &Term) -> Result<Map<'_>, Refusal> {
     match term.kind() {
         TermKind::Prim(prim, args) if is_map(*prim) => match args.as_slice() {

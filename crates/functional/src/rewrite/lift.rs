@@ -1,6 +1,6 @@
 //! Loop interchange rules.
 
-use super::context::{Context, Rewritten, array, as_map, as_reduce, no, param};
+use super::context::{Context, Rewritten, array, as_map, as_reduce, no, over_parts, param};
 use super::{Family, Rule};
 use crate::build;
 use crate::prim::Prim;
@@ -138,5 +138,5 @@ fn lift_reduce(cx: &mut Context<'_>, term: &Term) -> Rewritten {
         })?;
         cx.map(map.prim, body, zipped)
     })?;
-    cx.reduce(reduce.prim, f, starts, elements)
+    cx.reduce(over_parts(reduce.prim), f, starts, elements)
 }

@@ -15,6 +15,7 @@ mod layout;
 mod lets;
 mod lift;
 mod memory;
+mod sharing;
 mod tile;
 mod vector;
 
@@ -81,6 +82,7 @@ pub static RULES: &[&[Rule]] = &[
     vector::RULES,
     memory::RULES,
     lets::RULES,
+    sharing::RULES,
 ];
 
 /// All rules.

@@ -3,7 +3,7 @@
 
 use loops::Size;
 
-use super::context::{Context, Rewritten, array, as_map, as_reduce, no, sized};
+use super::context::{Context, Rewritten, array, as_map, as_reduce, no, over_parts, sized};
 use super::{Family, Rule};
 use crate::prim::Prim;
 use crate::term::{Arg, Term};
@@ -187,5 +187,5 @@ fn reduce_split(cx: &mut Context<'_>, k: &Size, term: &Term) -> Rewritten {
     let f = cx.fun2(("ys", &block), (&acc.var.name, &acc.ty), |cx, ys, a| {
         cx.reduce(reduce.prim, reduce.f.clone(), a, ys)
     })?;
-    cx.reduce(reduce.prim, f, reduce.init.clone(), blocks)
+    cx.reduce(over_parts(reduce.prim), f, reduce.init.clone(), blocks)
 }

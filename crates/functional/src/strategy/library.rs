@@ -12,14 +12,19 @@ pub const LIBRARY: &[(&str, &str, &str)] = &[
            <+ mapIdentity <+ selectConstant <+ negNeg <+ mulOne <+ addZero <+ reorderIdentity)",
     ),
     (
+        "tidy",
+        "Computes once what occurs twice, and nothing that is not used. Applied to programs without `--strategy`.",
+        "try dropUnused; repeat share",
+    ),
+    (
         "fuse",
         "One pass instead of several, wherever a map or a reduction reads a map.",
         "simplify; normalise (mapFusion <+ reduceMapFusion <+ mapGenerate <+ letInline <+ fstPair <+ sndPair <+ mapIdentity)",
     ),
     (
         "auto",
-        "The strategy of `--schedule auto`. It fuses, then chooses parallel, sequential and vector loops.",
-        "fuse; choose",
+        "The strategy of programs that leave their loops open, and of `--schedule auto`. It fuses, then chooses parallel, sequential and vector loops.",
+        "tidy; fuse; choose",
     ),
     (
         "cancelViews",

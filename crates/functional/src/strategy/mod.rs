@@ -26,7 +26,7 @@ pub use library::LIBRARY;
 pub use parse::parse;
 pub use run::{Options, Outcome};
 pub use set::Strategies;
-pub use trace::{Step, Trace};
+pub use trace::{Step, Trace, is_trace, replay};
 
 /// Text that is no strategy.
 pub const SYNTAX: Code = Code("S0101");

@@ -68,7 +68,8 @@ impl Strategies {
         self.named.values().filter_map(|named| Some((&named.name, named.target.as_ref()?)))
     }
 
-    /// Applies a strategy by name, or one that is written out (`"topDown splitJoin(8); auto"`).
+    /// Applies a strategy by name, one that is written out (`"topDown splitJoin(8); auto"`), or a
+    /// trace as [`Trace::to_text`](super::Trace::to_text) prints it.
     ///
     /// # Errors
     /// If there is no such strategy, its text is wrong, it has parameters, or it does not apply.
@@ -78,6 +79,9 @@ impl Strategies {
         definition: &Definition,
         options: Options,
     ) -> Result<Outcome, Diagnostic> {
+        if super::trace::is_trace(strategy) {
+            return super::trace::replay(strategy, definition);
+        }
         let mut options = options;
         if let Some(named) = self.get(strategy) {
             options.reassociate |= named.reassociate;
@@ -139,7 +143,7 @@ impl Strategies {
 
 /// Positions in a text that is not the program's would be misleading. The text is short, and is
 /// part of the message.
-fn without_place(mut diagnostic: Diagnostic) -> Diagnostic {
+pub(super) fn without_place(mut diagnostic: Diagnostic) -> Diagnostic {
     for label in diagnostic.labels.drain(..).filter(|label| label.primary) {
         diagnostic.notes.push(format!(
             "in the strategy that was given, bytes {} to {}",

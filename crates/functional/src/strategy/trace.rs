@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use loops::{Diagnostic, Name, Size};
 
-use super::BAD_TRACE;
+use super::{BAD_TRACE, Outcome};
 use crate::build::Supply;
 use crate::facts::SizeFacts;
 use crate::rewrite::{Context, rule};
@@ -57,10 +57,10 @@ impl Trace {
         self.steps.iter().any(|step| rule(step.rule).is_some_and(|rule| rule.reassociates))
     }
 
-    /// One line for each step; [`Trace::replay_text`] reads it.
+    /// One line for each step; [`replay`] reads it.
     pub fn to_text(&self) -> String {
         let mut text =
-            format!("trace of {}{}\n", self.definition, if self.reassociate { " (reassociate)" } else { "" });
+            format!("{FIRST_LINE}{}{}\n", self.definition, if self.reassociate { REASSOCIATE } else { "" });
         for step in &self.steps {
             let _ = writeln!(text, "{}", step.summary());
         }
@@ -77,44 +77,63 @@ impl Trace {
         for (step, k) in self.steps.iter().zip(1..) {
             player.step(k, step.rule, &step.args, &step.position)?;
         }
-        Ok(player.finish())
+        Ok(player.definition)
     }
+}
 
-    /// Applies a trace that was printed by [`Trace::to_text`].
-    ///
-    /// # Errors
-    /// If the text is no trace, or a step does not apply.
-    pub fn replay_text(text: &str, definition: &Definition) -> Result<Definition, Diagnostic> {
-        let bad = |line: usize, what: &str| {
-            Diagnostic::general(BAD_TRACE, format!("line {} of the trace: {what}", line + 1))
-        };
-        let mut lines = text.lines().enumerate();
-        let reassociate = match lines.next() {
-            Some((_, first)) if first.starts_with("trace of ") => first.ends_with("(reassociate)"),
-            _ => return Err(bad(0, "it starts with `trace of NAME`")),
-        };
-        let mut player = Player::new(definition, reassociate);
-        for (k, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-            let Some((call, position)) = line.rsplit_once(" at ") else {
-                return Err(bad(k, "a step is `rule(sizes) at position`"));
-            };
-            let position: Position =
-                position.trim().parse().map_err(|_| bad(k, "the position is malformed"))?;
-            let parsed = super::parse(&definition.name, call, 0)?;
-            let super::Strategy::Call(call) = parsed.body else {
-                return Err(bad(k, "a step applies one rule"));
-            };
-            player.step(k, &call.name, &call.args, &position)?;
-        }
-        Ok(player.finish())
+/// What the text of a trace begins with, before the name of the definition.
+const FIRST_LINE: &str = "trace of ";
+/// What follows the name if the order of floating-point operations was free.
+const REASSOCIATE: &str = " (reassociate)";
+
+/// Whether a text is meant as a trace rather than as a strategy.
+pub fn is_trace(text: &str) -> bool {
+    text.trim_start().starts_with(FIRST_LINE)
+}
+
+/// Applies the steps of a trace that was printed by [`Trace::to_text`]. The text may hold the traces of several definitions.
+///
+/// # Errors
+/// If the text is no trace, has none of this definition, or a step does not apply.
+pub fn replay(text: &str, definition: &Definition) -> Result<Outcome, Diagnostic> {
+    crate::check::check_depth(&definition.body, &definition.name)?;
+    let bad = |line: usize, what: &str| {
+        Diagnostic::general(BAD_TRACE, format!("line {} of the trace: {what}", line + 1))
+    };
+    if !is_trace(text) {
+        return Err(bad(0, "it starts with `trace of NAME`"));
     }
+    let title = |line: &str| {
+        let title = line.strip_prefix(FIRST_LINE)?;
+        let name = title.strip_suffix(REASSOCIATE).unwrap_or(title);
+        Some((name.trim() == definition.name.as_str(), title.ends_with(REASSOCIATE)))
+    };
+    let mut lines = text.lines().enumerate().skip_while(|(_, line)| title(line).is_none_or(|(own, _)| !own));
+    let Some((_, first)) = lines.next() else {
+        let message = format!("there is no trace of `{}` in the text", definition.name);
+        return Err(Diagnostic::general(BAD_TRACE, message));
+    };
+    let mut player = Player::new(definition, first.trim_end().ends_with(REASSOCIATE));
+    for (k, line) in lines.take_while(|(_, line)| !line.trim().is_empty()) {
+        let Some((call, position)) = line.rsplit_once(" at ") else {
+            return Err(bad(k, "a step is `rule(sizes) at position`"));
+        };
+        let position: Position = position.trim().parse().map_err(|_| bad(k, "the position is malformed"))?;
+        let parsed = super::parse(&definition.name, call, 0).map_err(super::set::without_place)?;
+        let super::Strategy::Call(call) = parsed.body else {
+            return Err(bad(k, "a step applies one rule"));
+        };
+        player.step(k, &call.name, &call.args, &position)?;
+    }
+    crate::check::check(&player.definition)?;
+    Ok(Outcome { definition: player.definition, trace: player.trace })
 }
 
 struct Player {
     definition: Definition,
     supply: Supply,
     facts: SizeFacts,
-    reassociate: bool,
+    trace: Trace,
 }
 
 impl Player {
@@ -123,28 +142,35 @@ impl Player {
             supply: Supply::above(definition),
             facts: SizeFacts::of(definition),
             definition: definition.clone(),
-            reassociate,
+            trace: Trace { definition: definition.name.clone(), reassociate, steps: Vec::new() },
         }
     }
 
     fn step(&mut self, k: usize, name: &str, args: &[Size], position: &Position) -> Result<(), Diagnostic> {
         let bad = |what: String| Diagnostic::general(BAD_TRACE, format!("step {k} of the trace: {what}"));
         let Some(rule) = rule(name) else { return Err(bad(format!("there is no rule `{name}`"))) };
-        let Some(term) = walk::subterm(&self.definition.body, position) else {
+        if args.len() != rule.params.len() {
+            let (wanted, given) = (rule.params.len(), args.len());
+            return Err(bad(format!("the rule `{name}` takes {wanted} sizes, not {given}")));
+        }
+        let sizes = &self.definition.sizes;
+        if let Some(unknown) = args.iter().flat_map(Size::params).find(|name| !sizes.contains(name)) {
+            return Err(bad(format!("`{}` has no size `{unknown}`", self.definition.name)));
+        }
+        let Some(before) = walk::subterm(&self.definition.body, position).cloned() else {
             return Err(bad(format!("`{}` has no place {position}", self.definition.name)));
         };
-        let mut cx = Context { supply: &mut self.supply, facts: &self.facts, reassociate: self.reassociate };
-        let new = rule
-            .apply(&mut cx, args, term)
+        let reassociate = self.trace.reassociate;
+        let mut cx = Context { supply: &mut self.supply, facts: &self.facts, reassociate };
+        let after = rule
+            .apply(&mut cx, args, &before)
             .map_err(|why| bad(format!("`{name}` does not apply at {position}: {why}")))?;
-        match walk::replace(&self.definition.body, position, &new) {
+        match walk::replace(&self.definition.body, position, &after) {
             Some(body) => self.definition.body = body,
             None => return Err(bad(format!("there is no place {position}"))),
         }
+        let (args, position) = (args.to_vec(), position.clone());
+        self.trace.steps.push(Step { rule: rule.name, args, position, before, after });
         Ok(())
-    }
-
-    fn finish(self) -> Definition {
-        self.definition
     }
 }

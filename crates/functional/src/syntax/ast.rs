@@ -182,6 +182,9 @@ pub enum ExprKind {
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `a + b`.
     Binary(BinOp, Box<Expr>, Box<Expr>),
+    /// `a + b - c ...`, operators of one precedence from the left, where there are many. So the tree
+    /// is not as deep as the sum is long.
+    Chain(Box<Expr>, Vec<(BinOp, Expr)>),
     /// `-a`, `!a`.
     Unary(UnOp, Box<Expr>),
     /// `(+)`.
@@ -190,6 +193,10 @@ pub enum ExprKind {
     Index(Box<Expr>, Vec<Expr>),
     /// `(a, b)`; more than two nest to the right.
     Tuple(Vec<Expr>),
+    /// `[a, b]`: an array of its elements.
+    Array(Vec<Expr>),
+    /// `x ^ 3`.
+    Power(Box<Expr>, u32),
     /// `(e : t)`.
     Ascribe(Box<Expr>, Type),
     /// What could not be read. An error was reported.
@@ -205,6 +212,9 @@ pub struct Number {
     pub suffix: Option<Scalar>,
 }
 
+/// What is wrong with a whole number that a floating-point type can only round.
+pub(crate) const INEXACT: &str = "would be rounded";
+
 /// The value of a number.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NumberValue {
@@ -217,14 +227,16 @@ pub enum NumberValue {
 
 impl NumberValue {
     /// Why a type cannot represent a number of this text: it is out of range, becomes infinite, or
-    /// becomes 0 though it is not 0. A floating-point number between two of the type becomes the
-    /// nearest.
+    /// becomes 0 though it is not 0, or a whole number is between two of the type. A number with a
+    /// fraction or an exponent between two of the type becomes the nearest.
     pub fn misfit(&self, scalar: Scalar) -> Option<&'static str> {
         let text = match self {
             NumberValue::Int(value) => {
                 let fits = match scalar {
                     Scalar::I32 => i32::try_from(*value).is_ok(),
                     Scalar::I64 => i64::try_from(*value).is_ok(),
+                    Scalar::F32 if (*value as f32) as i128 != *value => return Some(INEXACT),
+                    Scalar::F64 if (*value as f64) as i128 != *value => return Some(INEXACT),
                     _ => true,
                 };
                 return (!fits).then_some("too large");
@@ -359,7 +371,7 @@ impl BinOp {
         BinOp::ALL.into_iter().find(|op| op.symbol() == symbol)
     }
 
-    /// How tightly it binds: more is tighter; `|>` is 1, application 8, indexing 9.
+    /// How tightly it binds: more is tighter; `|>` is 1, a power 7, application 8, indexing 9.
     pub fn precedence(self) -> u8 {
         match self {
             BinOp::Or => 2,
@@ -368,6 +380,11 @@ impl BinOp {
             BinOp::Add | BinOp::Sub => 5,
             BinOp::Mul | BinOp::Div | BinOp::Mod => 6,
         }
+    }
+
+    /// Whether it is one of `+ - * / %`.
+    pub fn is_arithmetic(self) -> bool {
+        self.precedence() > BinOp::Eq.precedence()
     }
 
     /// The primitive that it stands for.

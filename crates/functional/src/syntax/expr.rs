@@ -70,9 +70,31 @@ impl Parser<'_> {
             self.advance();
             let right = self.operators(precedence + 1);
             let span = start.to(right.span);
-            left = self.node(ExprKind::Binary(op, Box::new(left), Box::new(right)), span);
+            left = self.joined(op, left, right, span);
         }
         left
+    }
+
+    /// `left op right`; a long sum or product as a list.
+    fn joined(&mut self, op: BinOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let precedence = op.precedence();
+        let kind = match left.kind {
+            ExprKind::Chain(first, mut rest)
+                if rest.last().is_some_and(|(last, _)| last.precedence() == precedence) =>
+            {
+                // One node grows, so that a sum of many terms takes time in proportion to them.
+                let depth = left.depth.max(right.depth.saturating_add(1));
+                rest.push((op, right));
+                return Expr { kind: ExprKind::Chain(first, rest), span, depth };
+            }
+            ExprKind::Binary(before, ..)
+                if left.depth >= LONG && before.precedence() == precedence && op.is_arithmetic() =>
+            {
+                ExprKind::Chain(Box::new(left), vec![(op, right)])
+            }
+            _ => ExprKind::Binary(op, Box::new(left), Box::new(right)),
+        };
+        self.node(kind, span)
     }
 
     fn lambda(&mut self) -> Expr {
@@ -131,12 +153,16 @@ impl Parser<'_> {
         let op = match self.kind() {
             TokenKind::Symbol("-") => UnOp::Neg,
             TokenKind::Symbol("!") => UnOp::Not,
-            _ => return self.application(),
+            _ => {
+                let base = self.application();
+                return self.power(base, start);
+            }
         };
         self.advance();
         let number =
             matches!(self.kind(), TokenKind::Number | TokenKind::Keyword(Keyword::Inf | Keyword::Nan));
-        if op == UnOp::Neg && number {
+        // `-2 ^ 2` is `-(2 ^ 2)`, as for names.
+        if op == UnOp::Neg && number && self.peek(1) != TokenKind::Symbol("^") {
             return self.number(true, start);
         }
         let operand = self.deeper(Self::prefix).unwrap_or_else(|| self.error_expr());
@@ -144,10 +170,38 @@ impl Parser<'_> {
         self.node(ExprKind::Unary(op, Box::new(operand)), span)
     }
 
+    /// `base`, or `base ^ 3`.
+    fn power(&mut self, base: Expr, start: Span) -> Expr {
+        if !self.eat("^") {
+            return base;
+        }
+        let span = self.span();
+        let digits = self.text(span).replace('_', "");
+        let exponent = digits.parse().ok().filter(|exponent| *exponent <= MAX_EXPONENT);
+        let Some(exponent) = exponent.filter(|_| self.kind() == TokenKind::Number) else {
+            let message = format!("an exponent is a whole number up to {MAX_EXPONENT}");
+            let diagnostic = Diagnostic::error(Code("F0105"), message, span, "not such a number");
+            self.report(diagnostic.help("`pow x y` takes any floating-point number `y`"));
+            return self.error_expr();
+        };
+        self.advance();
+        if self.is("^") {
+            let diagnostic =
+                Diagnostic::error(Code("F0106"), "powers can't be chained", self.span(), "a second power");
+            self.report(diagnostic.help("write parentheses"));
+        }
+        self.node(ExprKind::Power(Box::new(base), exponent), start.to(span))
+    }
+
+    /// Whether the token stands directly behind the one before, as a subscript does.
+    fn is_adjacent(&self) -> bool {
+        self.span().start == self.last_span().end
+    }
+
     fn starts_atom(&self) -> bool {
         match self.kind() {
             TokenKind::Name | TokenKind::Number => true,
-            TokenKind::Symbol(s) => s == "(" || s == "_",
+            TokenKind::Symbol(s) => s == "(" || s == "_" || s == "[",
             TokenKind::Keyword(k) => {
                 matches!(k, Keyword::True | Keyword::False | Keyword::Inf | Keyword::Nan)
             }
@@ -169,11 +223,11 @@ impl Parser<'_> {
         self.node(ExprKind::Apply(Box::new(head), arguments), span)
     }
 
-    /// An atom with its subscripts.
+    /// An atom with its subscripts. These stand directly behind it: `f [i]` applies `f` to an array.
     fn postfix(&mut self) -> Expr {
         let start = self.span();
         let mut expr = self.atom();
-        while self.is("[") {
+        while self.is("[") && self.is_adjacent() {
             let opened = self.advance().span;
             let mut subscripts = vec![self.expr()];
             while self.eat(",") {
@@ -213,6 +267,15 @@ impl Parser<'_> {
                 self.node(ExprKind::Hole, span)
             }
             TokenKind::Symbol("(") => self.parenthesis(),
+            TokenKind::Symbol("[") => {
+                let opened = self.advance().span;
+                let mut elements = vec![self.expr()];
+                while self.eat(",") {
+                    elements.push(self.expr());
+                }
+                let end = self.close("]", opened);
+                self.node(ExprKind::Array(elements), opened.to(end))
+            }
             _ => {
                 self.expected("an expression", None);
                 let stays = self.at_item()
@@ -299,6 +362,12 @@ impl Parser<'_> {
         self.ident("a name or a pattern").map(Pattern::Name)
     }
 }
+
+/// Sums that are nested this deep go on as lists.
+const LONG: u32 = 64;
+
+/// Largest exponent of `x ^ k`, which becomes products.
+const MAX_EXPONENT: u32 = 1024;
 
 /// The number with this text; `sign` is `-` or nothing.
 fn read_number(text: &str, sign: &str) -> Result<Number, String> {

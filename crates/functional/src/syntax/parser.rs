@@ -264,10 +264,12 @@ impl Expr {
                 xs.iter().map(|x| x.depth).fold(f.depth, u32::max)
             }
             ExprKind::Pipe(a, b) | ExprKind::Binary(_, a, b) => a.depth.max(b.depth),
-            ExprKind::Lambda(_, e) | ExprKind::Unary(_, e) => e.depth,
+            ExprKind::Lambda(_, e) | ExprKind::Unary(_, e) | ExprKind::Power(e, _) => e.depth,
             ExprKind::Ascribe(e, t) => e.depth.max(t.depth),
             ExprKind::Let(_, t, a, b) => a.depth.max(b.depth).max(t.as_ref().map_or(0, |t| t.depth)),
             ExprKind::If(a, b, c) => a.depth.max(b.depth).max(c.depth),
+            ExprKind::Chain(first, rest) => rest.iter().map(|(_, e)| e.depth).fold(first.depth, u32::max),
+            ExprKind::Array(xs) => xs.iter().map(|x| x.depth).max().unwrap_or(0),
             ExprKind::Tuple(xs) => {
                 xs.iter().map(|x| x.depth).max().unwrap_or(0).saturating_add(xs.len() as u32)
             }

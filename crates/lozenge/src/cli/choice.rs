@@ -22,6 +22,9 @@ pub struct Choice {
     /// Apply this strategy first: one of the file or of the library by name, or one written out (`"fuse; choose"`).
     #[arg(long, value_name = "NAME|TEXT")]
     pub strategy: Option<String>,
+    /// Apply the steps of a trace, as `--emit trace` prints it, instead of a strategy.
+    #[arg(long, value_name = "FILE", conflicts_with = "strategy")]
+    pub replay: Option<PathBuf>,
     /// The order of floating-point operations may change: in strategies, and in updates such as `+=` of loops.
     #[arg(long)]
     pub reassociate: bool,
@@ -61,15 +64,19 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// What the options ask for. A schedule that is named is read.
+    /// What the options ask for. A schedule or a trace that is named is read.
     ///
     /// # Errors
-    /// As [`files::read_source`], for the file of a schedule.
+    /// As [`files::read_source`], for the file of a schedule or a trace.
     pub fn request(&self) -> Result<Request, Failure> {
+        let strategy = match &self.replay {
+            None => self.strategy.clone(),
+            Some(path) => Some(trace(path)?),
+        };
         Ok(Request {
             definition: self.definition.clone(),
             mode: self.mode.into(),
-            strategy: self.strategy.clone(),
+            strategy,
             reassociate: self.reassociate,
             tile: self.tile.clone(),
             caches: self.caches,
@@ -85,6 +92,15 @@ impl Choice {
             ..files::request()
         })
     }
+}
+
+/// The text of a trace.
+fn trace(path: &Path) -> Result<String, Failure> {
+    let source = files::read_source(path)?;
+    if ::functional::strategy::is_trace(&source.text) {
+        return Ok(source.text);
+    }
+    Err(Failure::refused("S0106", format!("{} is no trace: it begins with `trace of NAME`", source.path)))
 }
 
 /// Modes of the translation.

@@ -14,6 +14,7 @@ fn given(choice: &Choice) -> Vec<&'static str> {
         ("--def", choice.definition.is_some()),
         ("--mode", choice.mode != Mode::default()),
         ("--strategy", choice.strategy.is_some()),
+        ("--replay", choice.replay.is_some()),
         ("--reassociate", choice.reassociate),
         ("--tile", !choice.tile.is_empty()),
         ("--caches", choice.caches.is_some()),
@@ -136,12 +137,12 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
     };
     let extension = path.and_then(|path| path.extension()).and_then(|e| e.to_str());
     const OF_C: [&str; 6] = ["-I", "-D", "--pure", "--assume-no-alias", "--strict", "--auto"];
-    const OF_NEITHER: [&str; 8] =
-        ["--strategy", "--type", "-I", "-D", "--pure", "--assume-no-alias", "--strict", "--auto"];
+    const OF_NEITHER: [&str; 9] =
+        ["--strategy", "--replay", "--type", "-I", "-D", "--pure", "--assume-no-alias", "--strict", "--auto"];
     let (kind, nothing): (&str, &[&str]) = match extension {
         Some("loz") => ("a functional program", &OF_C),
         Some("loops") => ("a loop program", &OF_NEITHER),
-        Some("c") => ("a C file", &["--strategy", "--type"]),
+        Some("c") => ("a C file", &["--strategy", "--replay", "--type"]),
         _ => return Ok(()),
     };
     let memory = match command {

@@ -231,7 +231,10 @@ impl Outcome<'_> {
             if !self.objections.is_empty() {
                 remarks.push(format!("not seen: {}", self.objections.join(", ")));
             }
-            remarks.extend(self.claim.strategy.as_ref().map(|s| format!("with strategy `{s}`")));
+            remarks.extend(self.claim.strategy.as_ref().map(|s| match ::functional::strategy::is_trace(s) {
+                true => "with a replayed trace".to_owned(),
+                false => format!("with strategy `{s}`"),
+            }));
         }
         if self.accepted() && !self.candidate.after.is_empty() {
             remarks.push(format!("before {}", self.candidate.after.join(", ")));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loops::{Function, Name, ParamMode, Tensor};
+use loops::{Function, Name, Param, ParamMode, Tensor};
 use serde_json::{Value as Json, json};
 
 use crate::bind::{self, Given, Sizes};
@@ -18,7 +18,7 @@ use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::request::{Request, Schedule};
 use crate::statistics::Summary;
-use crate::value::{Closeness, show};
+use crate::value::{Closeness, Value, show};
 use crate::{npy, npz};
 
 /// Runs the command.
@@ -155,14 +155,34 @@ pub(super) fn read_arrays(
             return Err(Failure::refused("X0204", format!("`{}` has no parameter `{name}`", function.name))
                 .help(bind::list("its parameters are", &names)));
         };
-        let tensor = npz::load(name, path)?;
-        let given = Given { origin: path.display().to_string(), tensor };
+        let given = match written(path) {
+            Some(value) => of_command_line(param, &value)?,
+            None => Given { origin: path.display().to_string(), tensor: npz::load(name, path)? },
+        };
         bind::check_type(param, &given)?;
         if arrays.insert(param.name.clone(), given).is_some() {
             return Err(Failure::usage("X0204", format!("the parameter `{name}` is given twice")));
         }
     }
     Ok(arrays)
+}
+
+/// The value that is written where the name of a file may stand: `0.05`, `true`, `[1, 2]`.
+fn written(text: &Path) -> Option<Value> {
+    let (value, rest) = Value::read(text.to_str()?).ok()?;
+    rest.trim().is_empty().then_some(value)
+}
+
+/// The value of the command line for a parameter.
+fn of_command_line(param: &Param, value: &Value) -> Result<Given, Failure> {
+    let refused = |why: String| {
+        let message =
+            format!("the value of the parameter `{}`, which is {}: {why}", param.name, bind::type_of(param));
+        Failure::refused("X0203", message)
+    };
+    let shape = value.shape().ok_or_else(|| refused("its rows have different lengths".into()))?;
+    let tensor = value.tensor(&param.elem, &shape).map_err(refused)?;
+    Ok(Given { origin: format!("the value of {}", param.name), tensor })
 }
 
 /// Where results go: into the file that was asked for, or beside it, each with its name in the file's name. What file names lack (the names of

@@ -1,6 +1,9 @@
 //! The choice between what routes make of one definition.
 
+use std::collections::BTreeSet;
+
 use ::optimize::{Candidate, choose, cost};
+use loops::{Elem, Function, LoopKind, Stmt};
 
 use super::{Front, Lowered, c};
 use crate::failure::Failure;
@@ -8,7 +11,7 @@ use crate::request::Request;
 
 /// The candidate that is predicted to take least; a later one only if it is better by a margin.
 pub(super) fn chosen(
-    candidates: [Option<(&str, Lowered)>; 2],
+    candidates: [Option<(&str, Lowered)>; 3],
     request: &Request,
 ) -> Result<Lowered, Failure> {
     let machine = c::machine(request)?;
@@ -19,6 +22,41 @@ pub(super) fn chosen(
     let candidates = candidates.into_iter().flatten().map(candidate).collect();
     let choice = choose(candidates).ok_or_else(|| Failure::refused("X0601", "there is no candidate"))?;
     Ok(Lowered { candidates: choice.lines, ..choice.chosen.value })
+}
+
+/// How many loops of a function are chains: innermost ones, not in lanes, with one accumulator of floating-point numbers that each iteration updates.
+pub(super) fn chains(function: &Function) -> usize {
+    let mut numbers = BTreeSet::new();
+    let float = |elem: &Elem| matches!(elem, Elem::Scalar(scalar) if scalar.is_float());
+    let outputs = function.params.iter().filter(|param| param.dims.is_empty() && float(&param.elem));
+    numbers.extend(outputs.map(|param| &param.name));
+    for stmt in &function.body {
+        stmt.walk(&mut |stmt| match stmt {
+            Stmt::Local(local) if local.dims.is_empty() && float(&local.elem) => {
+                numbers.insert(&local.name);
+            }
+            _ => {}
+        });
+    }
+    let updates = |stmt: &Stmt| match stmt {
+        Stmt::Assign(a) => {
+            a.target.indices.is_empty() && numbers.contains(&a.target.array) && a.update.is_some()
+        }
+        _ => false,
+    };
+    let mut found = 0;
+    for stmt in &function.body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Loop(l) = stmt
+                && l.kind == LoopKind::Sequential
+                && l.body.len() == 1
+                && l.body.iter().all(updates)
+            {
+                found += 1;
+            }
+        });
+    }
+    found
 }
 
 /// The candidates for each definition that has a choice, in lines for people.

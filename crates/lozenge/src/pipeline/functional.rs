@@ -99,6 +99,12 @@ fn choose(source: &Source, checked: &Checked, name: &str, request: &Request) -> 
     let wanted = request.strategy.as_deref().filter(|strategy| *strategy != NO_STRATEGY);
     if let Some(strategy) = wanted.or(automatic) {
         apply(strategies.apply(strategy, &now, options()).map_err(refuse)?);
+    } else if request.strategy.is_none() && target.is_none() && request.mode == Mode::Default {
+        // Loops stay what the program says; a step that only tidies is no strategy of anybody's.
+        let outcome = strategies.apply(TIDY, &now, options()).map_err(refuse)?;
+        if !outcome.trace.steps.is_empty() {
+            apply(outcome);
+        }
     }
     Ok(chosen)
 }
@@ -109,6 +115,9 @@ fn translate(source: &Source, definition: &Definition, mode: Mode) -> Result<Tra
 
 /// With this strategy, a program must say itself how its loops run.
 const NO_STRATEGY: &str = "none";
+
+/// The strategy for programs without one.
+const TIDY: &str = "tidy";
 
 /// The strategy for programs that do not say how their loops run.
 pub const AUTOMATIC: &str = "auto";

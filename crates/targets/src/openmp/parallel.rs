@@ -263,7 +263,10 @@ impl Lower<'_> {
             let text = nest(self, body.stmts);
             match self.lanes(l).filter(|_| clauses.is_empty()) {
                 Some(lanes) => self.over_lanes(l, &lanes, &format!("{copies}{enough}"), text)?,
-                None => vec![CStmt::Pragma(format!("omp parallel for{copies}{clauses}{enough}")), text],
+                None => {
+                    let lanes = if !self.paper() && is_sum(l) { " simd" } else { "" };
+                    vec![CStmt::Pragma(format!("omp parallel for{lanes}{copies}{clauses}{enough}")), text]
+                }
             }
         } else {
             let mut inside = Vec::new();
@@ -470,4 +473,16 @@ impl Lower<'_> {
             ReduceOp::Max => extreme(false, self),
         }
     }
+}
+
+/// Whether a loop only adds to, or multiplies into, numbers that its threads have for themselves: each of them may have lanes, too.
+fn is_sum(l: &Loop) -> bool {
+    let combined = |op: &ReduceOp, name: &Name| {
+        let own = |stmt: &Stmt| match stmt {
+            Stmt::Assign(a) => a.target.array == *name && a.target.indices.is_empty() && a.update.is_some(),
+            _ => false,
+        };
+        matches!(op, ReduceOp::Add | ReduceOp::Mul) && l.body.iter().all(own)
+    };
+    matches!(l.reductions.as_slice(), [(op, name)] if combined(op, name))
 }
