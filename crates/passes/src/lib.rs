@@ -23,7 +23,9 @@ mod copy_propagation;
 mod dead_code;
 mod index_set_splitting;
 mod invariant_code_motion;
+mod labels;
 mod loop_coalescing;
+mod outer_loop_vectorization;
 mod pass;
 mod pivot_splitting;
 mod reduction_lanes;
@@ -41,7 +43,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 19] = [
+pub const ALL: [&Pass; 20] = [
     &CONSTANT_FOLDING,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
@@ -49,6 +51,7 @@ pub const ALL: [&Pass; 19] = [
     &STRIP_MINING,
     &INDEX_SET_SPLITTING,
     &PIVOT_SPLITTING,
+    &OUTER_LOOP_VECTORIZATION,
     &CACHE_TILING,
     &ACCUMULATOR_COALESCING,
     &LOOP_COALESCING,
@@ -108,8 +111,15 @@ pub const REGION: Pipeline = Pipeline {
     passes: &[&CONSTANT_FOLDING],
 };
 
+/// C regions and other scheduled loops, before they are printed.
+pub const SCHEDULED: Pipeline = Pipeline {
+    name: "scheduled",
+    about: "C regions and other loops, after the affine scheduler",
+    passes: &[&OUTER_LOOP_VECTORIZATION],
+};
+
 /// All pipelines.
-pub const PIPELINES: [&Pipeline; 4] = [&TRANSLATED, &DEFAULT, &MODEL, &REGION];
+pub const PIPELINES: [&Pipeline; 5] = [&TRANSLATED, &DEFAULT, &MODEL, &REGION, &SCHEDULED];
 
 pub use accumulator_coalescing::PASS as ACCUMULATOR_COALESCING;
 pub use array_expansion::PASS as ARRAY_EXPANSION;
@@ -120,6 +130,7 @@ pub use dead_code::PASS as DEAD_CODE;
 pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
+pub use outer_loop_vectorization::PASS as OUTER_LOOP_VECTORIZATION;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
 pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use reduction_lanes::PASS as REDUCTION_LANES;

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::labels::with_own_labels;
 use crate::pass::{Pass, Step, changed};
 use loops::visit::{check_depth, substitute};
 use loops::{Assign, Expr, Function, Loop, LoopKind, Name, Stmt};
@@ -31,9 +32,8 @@ fn split(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }
-    let split = Function { body: body(&function.body, &mut Vec::new(), 0), ..function.clone() };
-    let labels = labels(&function.body);
-    Function { body: relabelled(&split.body, &mut BTreeMap::new(), &labels), ..split }
+    let body = body(&function.body, &mut Vec::new(), 0);
+    with_own_labels(function, Function { body, ..function.clone() })
 }
 
 fn body(stmts: &[Stmt], outer: &mut Vec<Loop>, depth: usize) -> Vec<Stmt> {
@@ -104,44 +104,4 @@ fn reads_pivot(assign: &Assign, var: &Name, pivot: &Name) -> bool {
         }
     });
     found
-}
-
-/// The labels of statements.
-fn labels(stmts: &[Stmt]) -> Vec<Name> {
-    let mut found = Vec::new();
-    stmts.iter().for_each(|stmt| {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt {
-                found.push(label.clone());
-            }
-        });
-    });
-    found
-}
-
-/// The statements with a label of its own for each copy: `S0`, `S0_1`, and so on.
-fn relabelled(stmts: &[Stmt], copies: &mut BTreeMap<Name, usize>, taken: &[Name]) -> Vec<Stmt> {
-    let rename = |stmt: &Stmt, copies: &mut BTreeMap<Name, usize>| match stmt {
-        Stmt::Assign(assign) => {
-            let label = assign.label.clone().map(|label| {
-                let copy = copies.entry(label.clone()).or_default();
-                loop {
-                    let own = if *copy == 0 { label.clone() } else { Name::new(format!("{label}_{copy}")) };
-                    *copy += 1;
-                    if own == label || !taken.contains(&own) {
-                        return own;
-                    }
-                }
-            });
-            Stmt::Assign(Assign { label, ..assign.clone() })
-        }
-        other => other.clone(),
-    };
-    stmts
-        .iter()
-        .map(|stmt| {
-            let stmt = rename(stmt, copies);
-            stmt.map(&mut Expr::clone, &mut |inner| relabelled(inner, copies, taken))
-        })
-        .collect()
 }

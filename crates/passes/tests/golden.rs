@@ -144,3 +144,8 @@ fn pivot_splitting_of_rows_and_columns() {
 fn array_expansion_of_rows_of_work() {
     check_same(&passes::ARRAY_EXPANSION, &[0, 1, 2, 7]);
 }
+
+#[test]
+fn outer_loop_vectorization_of_columns() {
+    check_same(&passes::OUTER_LOOP_VECTORIZATION, &[1, 15, 16, 17, 33, 64]);
+}

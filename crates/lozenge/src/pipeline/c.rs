@@ -246,15 +246,9 @@ pub fn scheduled(
     notes.extend(optimised.report.notes);
     notes.extend(optimised.report.left.map(|why| format!("not optimized: {why}")));
     let reassociated = lowered.reassociated || request.reassociate;
-    let applied = lowered.applied.into_iter().chain(optimised.applied).collect();
-    Ok(Lowered {
-        function: optimised.function,
-        applied,
-        original: Some(lowered.function),
-        notes,
-        reassociated,
-        ..lowered
-    })
+    let mut applied: Vec<_> = lowered.applied.into_iter().chain(optimised.applied).collect();
+    let function = passes::SCHEDULED.run(optimised.function, &mut applied);
+    Ok(Lowered { function, applied, original: Some(lowered.function), notes, reassociated, ..lowered })
 }
 
 /// A function that the model cannot hold as a whole, nest by nest, and one that takes it too long, as it is; none if it was refused for something else.
@@ -432,7 +426,8 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         one.warnings.push(kept(source, info));
         return Ok(one);
     }
-    let Some(sizes) = versions::sizes_that_fit(info, &optimised.function) else {
+    let function = passes::SCHEDULED.run(optimised.function, &mut Vec::new());
+    let Some(sizes) = versions::sizes_that_fit(info, &function) else {
         one.warnings.push(versions::beyond(source, info));
         return Ok(one);
     };
@@ -443,7 +438,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         names.indent.push_str("  ");
     }
     one.warnings.extend(note);
-    let text = targets::emit_region(&optimised.function, &names, &targets::Options::default())
+    let text = targets::emit_region(&function, &names, &targets::Options::default())
         .map_err(|d| Failure::in_source(source, vec![d]))?;
     one.replacement = Some(Replacement { region: 0, text, conditions, includes: Vec::new() });
     Ok(one)
@@ -467,7 +462,8 @@ pub fn region_text(front: &Front, name: &str, function: &Function) -> Result<Str
         return Err(Failure::refused("X0006", format!("there is no region `{name}`")));
     };
     let source = &front.source;
-    targets::emit_region(function, &names(&source.text, info), &targets::Options::default())
+    let function = passes::SCHEDULED.run(function.clone(), &mut Vec::new());
+    targets::emit_region(&function, &names(&source.text, info), &targets::Options::default())
         .map_err(|d| Failure::in_source(source, vec![d]))
 }
 

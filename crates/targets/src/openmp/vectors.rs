@@ -186,7 +186,13 @@ impl Lower<'_> {
     pub fn vector_of(&self, value: &Expr, c_value: CExpr) -> CExpr {
         match &self.in_vectors {
             Some(vectors) if !value.vars().contains(&vectors.var) => {
-                CExpr::binary("-", c_value, CExpr::literal(format!("({}){{0}}", vectors.ty)))
+                let zeros = CExpr::literal(format!("({}){{0}}", vectors.ty));
+                let positive_zero = match value {
+                    Expr::F32(bits) => bits.value().to_bits() == 0,
+                    Expr::F64(bits) => bits.value().to_bits() == 0,
+                    _ => false,
+                };
+                if positive_zero { zeros } else { CExpr::binary("-", c_value, zeros) }
             }
             _ => c_value,
         }
