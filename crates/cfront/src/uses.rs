@@ -112,6 +112,50 @@ impl<'s> Uses<'s> {
         })
     }
 
+    /// The number that a variable surely holds where a range ends, in the block where it was set or
+    /// in one inside: the last thing that happens to it there is that it is set to that number.
+    ///
+    /// The range must not be in a loop that does not hold all of it.
+    pub fn constant_at_end(&self, name: &str, range: Range<usize>) -> Option<i64> {
+        let jumps = |k: usize| {
+            self.source.tokens[k].tok == Tok::Ident
+                && matches!(self.source.token_text(k), "goto" | "switch" | "case" | "default")
+        };
+        let last = self.named(name, range.clone()).last()?;
+        let begins = self.is_declarator(last) || self.is_punct(last - 1, &[";", "{", "}", ","]);
+        if !begins || !self.is_punct(last + 1, &["="]) || range.clone().any(jumps) {
+            return None;
+        }
+        // `int i, j = 0;`: a declaration goes back to a word of a type.
+        if self.is_punct(last - 1, &[","]) {
+            let first = (range.start..last).rev().find(|k| self.is_punct(*k, &[";", "{", "}", "(", ")"]))?;
+            if self.is_punct(first, &["(", ")"]) || self.source.tokens[first + 2].tok != Tok::Ident {
+                return None;
+            }
+        }
+        let negative = self.is_punct(last + 2, &["-"]);
+        let number = last + 2 + usize::from(negative);
+        if self.source.tokens.get(number)?.tok != Tok::Number || !self.is_punct(number + 1, &[";", ","]) {
+            return None;
+        }
+        let value: i64 = self.source.token_text(number).parse().ok()?;
+        let mut depth = 0isize;
+        for k in last..range.end {
+            match self.source.tokens[k].tok {
+                Tok::Punct("{") => depth += 1,
+                Tok::Punct("}") => depth -= 1,
+                _ => {}
+            }
+            if depth < 0 {
+                return None;
+            }
+        }
+        // The body of a statement without braces may not run.
+        let before = self.source.tokens[last - 1].tok;
+        let plain = self.is_declarator(last) || matches!(before, Tok::Punct(";" | "{" | ","));
+        plain.then_some(if negative { -value } else { value })
+    }
+
     /// The last token of the subscripts and members after a name.
     fn path_end(&self, token: usize) -> usize {
         let (mut last, mut depth) = (token, 0usize);

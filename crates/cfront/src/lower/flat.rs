@@ -6,11 +6,18 @@ use loops::{Expr as Hub, Name};
 
 use super::access::Pending;
 use super::assume::Need;
-use super::polynomial::{has_rows, sizes_of_products};
+use super::polynomial::{Polynomial, divide, has_rows, sizes_of_products};
 use super::{Lowering, Try};
 use crate::codes;
 use crate::linear::Linear;
 use crate::region::AccessForm;
+
+/// A subscript that has to be below the length of its rows: how far it goes.
+struct Level {
+    stride: Linear,
+    rest: Linear,
+    end: Linear,
+}
 
 impl Lowering<'_> {
     /// Gives flat arrays their dimensions; the subscripts of each pending access.
@@ -138,6 +145,9 @@ impl Lowering<'_> {
         if splits {
             return known;
         }
+        if self.row_if_positive(p, strides).is_none() && self.rows_if_below(p, strides).is_empty() {
+            return self.known_of_several(p, strides, known);
+        }
         let (need, holds, text) = if let Some(stride) = self.row_if_positive(p, strides) {
             let Some(positive) = stride.plus_constant(-1) else { return known };
             (positive.clone(), positive, format!("{} > 0", self.form_text(&stride)))
@@ -154,6 +164,67 @@ impl Lowering<'_> {
             self.of_rows.push(need);
         }
         [known.as_slice(), &[holds]].concat()
+    }
+
+    /// As [`Lowering::known_of_rows`], where several conditions are needed.
+    fn known_of_several(&mut self, p: &Pending, strides: &[Linear], known: Vec<Linear>) -> Vec<Linear> {
+        let given = (!strides.is_empty()).then_some(strides);
+        let Some(levels) = self.levels(p, &p.polynomial, given, &known, 0) else { return known };
+        let mut all = known;
+        for Level { stride, rest, end } in levels {
+            let forms = stride.minus(&end).zip(stride.minus(&rest).and_then(|below| below.plus_constant(-1)));
+            let Some((need, below)) = forms else { continue };
+            let text = format!("{} <= {}", self.form_text(&end), self.form_text(&stride));
+            let says = format!("`{text}`, so that `{}` is a row and a column", self.snippet(p.at));
+            self.assume(Need::Natural(need.clone()), says, p.at);
+            if !self.of_rows.contains(&need) {
+                self.of_rows.push(need);
+            }
+            all.push(below);
+        }
+        all
+    }
+
+    /// What must be below which strides so that a polynomial is subscripts: by these strides, or by
+    /// any.
+    fn levels(
+        &mut self,
+        p: &Pending,
+        polynomial: &Polynomial,
+        strides: Option<&[Linear]>,
+        known: &[Linear],
+        depth: usize,
+    ) -> Option<Vec<Level>> {
+        let candidates = match strides {
+            _ if depth > 4 => return None,
+            Some([]) => return polynomial.as_linear().map(|_| Vec::new()),
+            None if polynomial.as_linear().is_some() => return Some(Vec::new()),
+            Some([.., last]) => vec![last.clone()],
+            None => self.stride_candidates(polynomial, &p.factors),
+        };
+        let outer = strides.map(|strides| &strides[..strides.len() - 1]);
+        for stride in candidates {
+            for (quotient, _) in self.divisions(polynomial, &stride, known) {
+                if let Some(levels) = self.levels(p, &quotient, outer, known, depth + 1) {
+                    return Some(levels);
+                }
+            }
+            let Some((quotient, rest)) = divide(polynomial, &stride) else { continue };
+            let Some(rest) = rest.as_linear().filter(|rest| self.follows(known, rest)) else { continue };
+            let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.plus_constant(1));
+            let of_sizes = |end: &Linear| end.as_constant().is_some() || self.is_size_form(end);
+            let Some(end) = end.filter(|end| of_sizes(end) && *end != stride) else { continue };
+            // What never holds, or only for the smallest sizes, is not tested.
+            let may_hold = stride.terms().all(|(name, c)| end.coefficient(name) < c);
+            let below = stride.minus(&rest).and_then(|below| below.plus_constant(-1));
+            let Some(below) = below.filter(|_| may_hold) else { continue };
+            let known = [known, &[below]].concat();
+            if let Some(mut levels) = self.levels(p, &quotient, outer, &known, depth + 1) {
+                levels.push(Level { stride, rest, end });
+                return Some(levels);
+            }
+        }
+        None
     }
 
     /// The length of rows that a flat subscript would have if what is added to them were known to be below it, that, and how far it goes.

@@ -120,7 +120,7 @@ fn by_names(p: &Polynomial) -> Vec<(Vec<Name>, i64)> {
 }
 
 /// Quotient and rest by a form, through a name that it has with coefficient 1.
-fn divide(p: &Polynomial, by: &Linear) -> Option<(Polynomial, Polynomial)> {
+pub(super) fn divide(p: &Polynomial, by: &Linear) -> Option<(Polynomial, Polynomial)> {
     let name = by.terms().find(|(_, c)| *c == 1).map(|(name, _)| name.clone())?;
     let divisor = Polynomial::of_linear(by);
     let (mut quotient, mut rest) = (Polynomial::default(), p.clone());
@@ -228,7 +228,7 @@ impl Lowering<'_> {
     }
 
     /// Strides that could make a polynomial affine.
-    fn stride_candidates(&self, p: &Polynomial, factors: &[Linear]) -> Vec<Linear> {
+    pub(super) fn stride_candidates(&self, p: &Polynomial, factors: &[Linear]) -> Vec<Linear> {
         let mut candidates: Vec<Linear> = Vec::new();
         let names = names_in_products(p).into_iter().map(Linear::name);
         for candidate in factors.iter().cloned().chain(names) {
@@ -325,7 +325,12 @@ impl Lowering<'_> {
 
     /// Ways to write `p = q * stride + r` with `0 <= r < stride`. At most one is right, and it is
     /// among the first few.
-    fn divisions(&self, p: &Polynomial, stride: &Linear, known: &[Linear]) -> Vec<(Polynomial, Linear)> {
+    pub(super) fn divisions(
+        &self,
+        p: &Polynomial,
+        stride: &Linear,
+        known: &[Linear],
+    ) -> Vec<(Polynomial, Linear)> {
         let mut found = Vec::new();
         let Some((quotient, rest)) = divide(p, stride) else { return found };
         let Some(rest) = rest.as_linear() else { return found };

@@ -102,6 +102,11 @@ impl Lowering<'_> {
             };
             let atom = form.variables().find(|name| inner(name)).cloned();
             if let Some(name) = atom {
+                let simpler = form.variables().find_map(|name| self.without_remainder(&form, name, up));
+                if let Some(simpler) = simpler {
+                    form = simpler;
+                    continue;
+                }
                 let side = up == (form.coefficient(&name) > 0);
                 let by = self.bound_atom(&name, loops, side, depth)?;
                 form = form.replace(&name, &by)?;
@@ -113,6 +118,20 @@ impl Lowering<'_> {
             form = form.replace(var, &if side { upper.plus_constant(-1)? } else { lower.clone() })?;
         }
         None
+    }
+
+    /// A bound of a form in which a remainder `a - d * (a / d)` is all that there is of `a`.
+    fn without_remainder(&self, form: &Linear, name: &Name, up: bool) -> Option<Linear> {
+        let AtomKind::Quotient(a, d) = &self.atoms[atom_number(name)?].kind else { return None };
+        let c = form.coefficient(name);
+        let times = c.checked_div(*d)?.checked_neg().filter(|_| c % d == 0)?;
+        let rest = form.plus_times(c.checked_neg()?, &Linear::name(name.clone()))?;
+        let rest = rest.plus_times(times.checked_neg()?, a)?;
+        if a.variables().any(|v| rest.mentions(v)) {
+            return None;
+        }
+        let most = times.checked_mul(d - 1)?;
+        rest.plus_constant(if (times > 0) == up { most } else { 0 })
     }
 
     pub(super) fn bound_atom(

@@ -121,6 +121,10 @@ impl Lowering<'_> {
             }
             match (object.ty.ty.clone(), self.class(k)) {
                 (CType::Int(ty), Class::Data | Class::LoopVariable(_)) => {
+                    if let Some(value) = self.constant_before(k, ty) {
+                        self.values.insert(k, Index { ty, ..Index::constant(value) });
+                        continue;
+                    }
                     let name = self.fresh(&format!("{}_before", self.res.objects[k].name));
                     self.taken.insert(name.clone(), None);
                     self.note_size(&name, ty);
@@ -135,6 +139,18 @@ impl Lowering<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// The number that a variable of the function holds before the region, where the text says so.
+    fn constant_before(&self, k: usize, ty: IntType) -> Option<i64> {
+        let (object, cx) = (&self.res.objects[k], self.cx);
+        let declared = object.declared.first as usize;
+        if cx.in_loop || object.place != Some(Declared::Local) || declared < cx.body.start {
+            return None;
+        }
+        let value = cx.uses.constant_at_end(&object.name, declared..cx.region.start)?;
+        let (least, most) = ty.values();
+        (least..=most).contains(&value).then_some(value)
     }
 
     /// Whether the value of a variable is a form over loop variables and sizes.
