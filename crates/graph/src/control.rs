@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use loops::Diagnostic;
+use loops::{Code, Diagnostic};
 
 use crate::attribute::AttributeValue;
 use crate::functions;
@@ -51,13 +51,19 @@ fn settle_at(model: &mut Model, options: &FoldOptions, depth: u32) -> Result<(),
     let with_graphs: Vec<NodeId> =
         model.graph.nodes().filter(|(_, node)| node.has_subgraphs()).map(|(id, _)| id).collect();
     for id in &with_graphs {
+        let branches = model.graph.node(*id).op().is("If");
         let mut attributes = model.graph.node(*id).attributes().to_vec();
         for attribute in &mut attributes {
             if let AttributeValue::Graph(inner) = &mut attribute.value {
                 let mut inside = Model::new((**inner).clone(), model.opset());
                 inside.opsets.clone_from(&model.opsets);
                 bring_in(&mut inside.graph, &model.graph);
-                settle_at(&mut inside, options, depth + 1)?;
+                match settle_at(&mut inside, options, depth + 1) {
+                    Ok(()) => {}
+                    // A branch that does not fit stays as it is; inference refuses two of them.
+                    Err(d) if branches && d.code == Code("G0301") => continue,
+                    Err(d) => return Err(d),
+                }
                 *inner = Arc::new(inside.graph);
             }
         }

@@ -8,8 +8,10 @@
 //! Deliberately not here: files and processes (bytes in, bytes out), rewrite rules, targets.
 
 pub mod attribute;
+pub mod bodies;
 pub mod budget;
 pub mod control;
+pub mod cut;
 pub mod evaluate;
 pub mod functions;
 pub mod generate;
@@ -28,6 +30,7 @@ mod slicing;
 pub mod table;
 pub mod tensor;
 pub mod text;
+pub mod tolerate;
 pub mod types;
 pub mod validate;
 
@@ -37,5 +40,6 @@ pub use graph::{Graph, NewNode, Node, NodeId, Operator, Place, Producer, Slot, U
 pub use infer::{infer, infer_node};
 pub use model::Model;
 pub use tensor::{External, Storage, Tensor};
+pub use tolerate::tolerate;
 pub use types::{Dim, ElementType, Shape, TensorType, ValueType};
 pub use validate::validate;

@@ -27,6 +27,7 @@ pub mod soundness;
 mod trace;
 mod tree;
 mod value;
+mod why;
 
 pub use cost::estimate;
 pub use optimize::{Options, Report, RuleReport, RuleSet, optimize};
@@ -37,3 +38,4 @@ pub use resolve::{compile, compile_rule};
 pub use rewrite::Refusal;
 pub use rule::{Rule, RuleFile};
 pub use trace::{Application, Trace, replay};
+pub use why::why;

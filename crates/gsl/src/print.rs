@@ -232,6 +232,11 @@ impl Doc {
     }
 }
 
+/// An expression on one line.
+pub(crate) fn expression(e: &Expr) -> String {
+    expr(e, 0).flat()
+}
+
 fn newline(indent: usize, out: &mut String) {
     while out.ends_with(' ') {
         out.pop();

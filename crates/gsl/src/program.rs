@@ -129,6 +129,8 @@ pub(crate) struct Let {
 pub(crate) struct Constraint {
     pub what: Requirement,
     pub deps: Deps,
+    /// As the rule has it.
+    pub text: String,
 }
 
 #[derive(Clone, Debug)]

@@ -66,8 +66,8 @@ impl Model {
     /// As [`pipeline::open`]; what validation finds.
     fn open(path: &Path, exact: bool, threads: u32) -> Result<Model, Failure> {
         let graph = deep(|| {
-            let graph = models::open(path)?;
-            models::sound(&graph, path)?;
+            let mut graph = models::open(path)?;
+            models::sound(&mut graph, path, false)?;
             Ok(graph)
         })?;
         let optimise = if exact { Optimise::FastExact } else { Optimise::Fast };
@@ -105,7 +105,7 @@ impl Model {
         let mut graph = self.graph.clone();
         let sizes = bound(&mut graph, shapes)?;
         let request = ModelRequest { sizes, ..models::request(&self.path) };
-        let graph = models::prepare(graph, &self.path, &request)?;
+        let graph = models::prepare_sound(graph, &request)?;
         let compiled = pipeline::compile(&graph, &request)?;
         let held = compiled.plan.parameter_bytes as u128 + compiled.plan.arena_bytes as u128;
         if held > bind::available_memory() {
@@ -231,6 +231,7 @@ fn done(status: c_int) -> Result<(), Failure> {
             "G0506",
             "an index that the model is given, or computes, is outside of the tensor it is an index of",
         )),
+        5 => Err(Failure::refused("G0507", "the model takes a branch that does not fit the sizes")),
         other => Err(Failure::environment("X0304", format!("the model ended with status {other}"))),
     }
 }

@@ -97,10 +97,11 @@ pub struct OptimizedModel {
 pub fn optimize_model(bytes: &[u8], request: &ModelRequest) -> Result<OptimizedModel, Failure> {
     deep(|| {
         let mut model = read(bytes, request)?;
-        let warnings = models::sound(&model, &request.name)?.into_iter().collect();
-        let before = model.graph.node_count();
+        let mut warnings = models::sound(&mut model, &request.name, request.strict)?;
+        let before = graph::bodies::count(&model.graph);
         let done = by_shipped_rules(&mut model, request)?;
-        let nodes = (before, model.graph.node_count());
+        warnings.extend(done.warnings);
+        let nodes = (before, graph::bodies::count(&model.graph));
         let bytes = graph::onnx::write(&model);
         Ok(OptimizedModel { bytes, rewrites: done.total.applied, nodes, warnings })
     })
@@ -112,9 +113,10 @@ pub fn optimize_model(bytes: &[u8], request: &ModelRequest) -> Result<OptimizedM
 /// As [`optimize_model`]; operators without a program, and extents that have no number.
 pub fn compile_model(bytes: &[u8], request: &ModelRequest) -> Result<(CompiledModel, Vec<String>), Failure> {
     deep(|| {
-        let model = read(bytes, request)?;
-        let warnings = models::sound(&model, &request.name)?.into_iter().collect();
-        let model = models::prepare(model, request)?;
+        let mut model = read(bytes, request)?;
+        let mut warnings = models::sound(&mut model, &request.name, request.strict)?;
+        let (model, declared) = models::prepare(model, request)?;
+        warnings.extend(declared);
         Ok((models::compile(&model, request)?, warnings))
     })
 }

@@ -22,7 +22,7 @@ mod settings;
 pub use choice::{Choice, Mode};
 pub use fuzz::{Fuzz, FuzzOf};
 pub use library::Library;
-pub use models::{CheckRules, Generate, Memory, Optimize};
+pub use models::{CheckRules, Generate, Memory, Optimize, Standard};
 pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
 pub use settings::TargetSettings;
 
@@ -180,6 +180,9 @@ pub struct Compile {
     pub memory: Memory,
     #[command(flatten)]
     #[allow(missing_docs)]
+    pub standard: Standard,
+    #[command(flatten)]
+    #[allow(missing_docs)]
     pub library: Library,
     /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
     #[arg(short, long, value_name = "OUT")]
@@ -199,6 +202,15 @@ impl Compile {
     }
 }
 
+/// What results are compared with.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Against {
+    /// The evaluator of programs and models, and the interpreter of loops.
+    Evaluator,
+    /// Onnxruntime.
+    Ort,
+}
+
 /// `lozenge run`
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -207,6 +219,8 @@ Examples:
   lozenge run dot.loz --arg xs=x.npy --arg ys=y.npy          sizes follow from the arrays
   lozenge run gemm.loz --def gemm --size m=64 --size n=64 --size k=64 --check
   lozenge run scale.loz --arg xs=x.npy --out result.npy
+  lozenge run model.onnx --check=ort                         differences from onnxruntime
+  lozenge run model.onnx --profile --reps 20 --threads 1     where the time goes
   lozenge run gemm.c --target athread -DNI=200 -DNJ=220 -DNK=240 --threads 32 --parallel 1d
 
 For athread, the host and slave files run on emulated cores, every array that comes out is compared with the sequential program, and the
@@ -240,9 +254,12 @@ pub struct Run {
     /// Seed of the random data; athread: of the order of the cores too.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Compare with the evaluator and the interpreter.
+    /// Compare with the evaluator and the interpreter; models: with `=ort` with onnxruntime, which Python runs.
+    #[arg(long, value_enum, value_name = "WITH", num_args = 0..=1, require_equals = true, default_missing_value = "evaluator")]
+    pub check: Option<Against>,
+    /// Models: the time of each call, with the node that it was made of.
     #[arg(long)]
-    pub check: bool,
+    pub profile: bool,
     /// Number of OpenMP threads [default: what OpenMP chooses]; athread: of cores [default: 64].
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
@@ -255,6 +272,9 @@ pub struct Run {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub memory: Memory,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub standard: Standard,
 }
 
 impl Run {

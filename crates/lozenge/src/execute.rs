@@ -74,6 +74,8 @@ pub struct Outcome {
     pub outputs: Vec<Tensor>,
     /// Time of each repetition, of the function alone.
     pub times: Vec<Duration>,
+    /// Of a model that was asked to count: how often each of its calls ran, and seconds of all.
+    pub profile: Vec<(u64, f64)>,
 }
 
 /// Two weighted sums of the results and the sum of their magnitudes.
@@ -175,7 +177,7 @@ impl Executable {
                 outputs.push(Tensor { shape: tensor.shape.clone(), data });
             }
         }
-        Ok(Outcome { outputs, times: times(&said) })
+        Ok(Outcome { outputs, times: times(&said), profile: profile(&said) })
     }
 
     /// Runs a routine on data that the driver makes, for measuring: no arrays pass through files.
@@ -250,6 +252,10 @@ impl Executable {
                 format!("an index that `{name}` is given or computes is outside of its tensor"),
             )
             .help("give the inputs that are indices with --arg NAME=FILE.npy: random ones may be too large")),
+            Some(15) => {
+                Err(Failure::refused("G0507", format!("`{name}` takes a branch that does not fit the sizes"))
+                    .help("the comment in the C says why: `lozenge compile`"))
+            }
             Some(code) => {
                 Err(Failure::environment("X0304", format!("the compiled program ended with status {code}"))
                     .note(said))
@@ -261,6 +267,15 @@ impl Executable {
             .note(said)),
         }
     }
+}
+
+/// The lines in which a model that counts tells the times of its calls.
+fn profile(said: &str) -> Vec<(u64, f64)> {
+    let line = |line: &str| {
+        let (count, seconds) = line.strip_prefix("lozenge-profile ")?.split_once(' ')?;
+        Some((count.parse().ok()?, seconds.trim().parse().ok()?))
+    };
+    said.lines().filter_map(line).collect()
 }
 
 fn times(said: &str) -> Vec<Duration> {

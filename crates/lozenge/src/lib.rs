@@ -121,6 +121,7 @@ mod cases;
 mod cleanup;
 mod cli;
 mod config;
+mod digest;
 mod explore;
 mod external;
 mod failure;

@@ -79,15 +79,29 @@ pub fn request(path: &Path) -> ModelRequest {
     ModelRequest { name: name(path), progress: progress::of_request(), ..ModelRequest::default() }
 }
 
-/// Checks a model, and says what is to be said of its versions.
+/// Checks a model and puts right what has one meaning only, unless that is to be refused
+/// (`strict`). Prints what is to be said of that and of versions.
 ///
 /// # Errors
 /// As [`pipeline::sound`].
-pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
-    if let Some(warning) = pipeline::sound(model, &name(path))? {
+pub fn sound(model: &mut Model, path: &Path, strict: bool) -> Result<(), Failure> {
+    warn(&pipeline::sound(model, &name(path), strict)?);
+    Ok(())
+}
+
+/// Prints what is declared of results and contradicts their operators, after inference.
+///
+/// # Errors
+/// As [`pipeline::declared`].
+pub fn declared(model: &Model, path: &Path, strict: bool) -> Result<(), Failure> {
+    warn(&pipeline::declared(model, &name(path), strict)?);
+    Ok(())
+}
+
+fn warn(warnings: &[String]) {
+    for warning in warnings {
         report::print_error(&format!("warning: {warning}\n"));
     }
-    Ok(())
 }
 
 /// Checks a model, gives the named extents of its inputs numbers, and leaves out what need not be
@@ -95,10 +109,20 @@ pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// What validation and inference find.
-pub fn prepare(model: Model, path: &Path, request: &ModelRequest) -> Result<Model, Failure> {
+pub fn prepare(mut model: Model, path: &Path, request: &ModelRequest) -> Result<Model, Failure> {
+    sound(&mut model, path, request.strict)?;
+    prepare_sound(model, request)
+}
+
+/// The same with a model that was checked.
+///
+/// # Errors
+/// What inference finds.
+pub fn prepare_sound(model: Model, request: &ModelRequest) -> Result<Model, Failure> {
     progress::say("inferring types, and folding constants");
-    sound(&model, path)?;
-    pipeline::prepare(model, request)
+    let (model, warnings) = pipeline::prepare(model, request)?;
+    warn(&warnings);
+    Ok(model)
 }
 
 /// Reads a model that rules are applied to: ONNX with the files of its external data, or the textual
@@ -178,7 +202,7 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
 /// As [`open_for_rules`], [`rewriting::by_shipped_rules`] and [`write`].
 pub fn optimize(path: &Path, output: &Path) -> Result<(), Failure> {
     let mut model = open_for_rules(path)?;
-    sound(&model, path)?;
-    rewriting::by_shipped_rules(&mut model, &request(path))?;
+    sound(&mut model, path, false)?;
+    warn(&rewriting::by_shipped_rules(&mut model, &request(path))?.warnings);
     write(&model, path, output)
 }

@@ -212,7 +212,7 @@ fn what_has_no_size_before_it_runs_is_refused() {
         let model = model(&[], body);
         let registers = Some(Registers { count: 16, bytes: 32 });
         let request = ModelRequest { registers, ..ModelRequest::default() };
-        let prepared = prepare(model, &request).expect("a model");
+        let (prepared, _) = prepare(model, &request).expect("a model");
         let failure = compile(&prepared, &request).expect_err("no size");
         failure.diagnostics[0].message.to_string()
     };
@@ -243,4 +243,38 @@ fn what_has_no_size_before_it_runs_is_refused() {
         ),
         "result 0 is f32[3, 4] in one branch and f32[6, 4] in the other"
     );
+}
+
+/// A branch that does not fit the sizes does no harm unless it is taken: the function says so then.
+#[test]
+fn a_branch_that_does_not_fit_is_an_error_only_where_it_is_taken() {
+    let branches = |axis: &str| {
+        model(
+            &[],
+            &format!(
+                "  input x: f32[2, 3]
+  init axis: i64[1] = [{axis}]
+  init half: f32[] = [0.5]
+  s = ReduceSum(x) {{ keepdims: 0 }}
+  c = Equal(s, s)
+  z = If(c) {{
+    then_branch: graph yes {{ t = ReduceSum(x, axis) {{ keepdims: 0 }} u = Mul(t, half) output u: f32[..] }},
+    else_branch: graph no {{ e = Squeeze(x, axis) output e: f32[..] }}
+  }}
+  y = Relu(z)
+  output y: f32[3]"
+            ),
+        )
+    };
+    assert_eq!(calls(&branches("0")), 5);
+    let request = ModelRequest::default();
+    let (prepared, _) = prepare(branches("0"), &request).expect("a model");
+    let source = compile(&prepared, &request).expect("code").source;
+    let refusal = "does not fit these sizes: it has a subgraph in which the Squeeze that makes `e`";
+    assert!(source.contains(refusal) && source.contains("status = 5;"), "{source}");
+    // where neither branch fits, nothing is compiled
+    let text =
+        branches("0").to_string().replace("= ReduceSum(x, axis) { keepdims: 0 }", "= Squeeze(x, axis)");
+    let failure = prepare(text::parse_model(&text).expect("a model"), &request).expect_err("no branch");
+    assert_eq!(failure.diagnostics[0].code.0, "G0301");
 }

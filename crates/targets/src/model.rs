@@ -63,6 +63,8 @@ pub enum Step {
         /// What is said of it in a comment.
         comment: String,
     },
+    /// The function returns [`UNFIT`]. The text says why, in a comment.
+    Fail(String),
 }
 
 /// How often steps are repeated at most.
@@ -116,6 +118,9 @@ pub struct Check {
 /// What the function of a model returns if an index is outside.
 pub const OUTSIDE: i32 = 4;
 
+/// What the function of a model returns if a branch is taken that does not fit the sizes.
+pub const UNFIT: i32 = 5;
+
 /// An input or output of the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Port {
@@ -148,6 +153,8 @@ pub struct Model {
     pub workspace_bytes: usize,
     /// What is done, in order.
     pub steps: Vec<Step>,
+    /// Whether the time of each call is counted, and printed at the end of the program.
+    pub profile: bool,
 }
 
 fn c_type(scalar: Scalar) -> &'static str {
@@ -214,13 +221,9 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     }
     let _ = writeln!(
         text,
-        "/* The whole model. `parameters` are {} bytes, aligned to 64. The result is 0, {}1 if memory ran out{}. */",
+        "/* The whole model. `parameters` are {} bytes, aligned to 64. The result is {}. */",
         model.parameter_bytes,
-        if checks().next().is_some() { "" } else { "or " },
-        match checks().next() {
-            Some(_) => format!(", or {OUTSIDE} if an index is outside of what it is an index of"),
-            None => String::new(),
-        }
+        results(checks().next().is_some(), fails(&model.steps))
     );
     let _ = write!(text, "int {name}(const int64_t *restrict parameters");
     for (c_name, param) in &inputs {
@@ -251,9 +254,13 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     if found_none(&model.steps) {
         text.push_str("    if (status) goto done;\n");
     }
-    let mut body = Body { functions, inputs: &inputs, outputs: &outputs, text, depth: 1, loops: 0 };
+    let profiled = model.profile.then_some(0);
+    let mut body = Body { functions, inputs: &inputs, outputs: &outputs, text, depth: 1, loops: 0, profiled };
     body.steps(&model.steps);
-    let mut text = body.text;
+    let mut text = match body.profiled {
+        Some(calls) => clocks(calls) + &body.text,
+        None => body.text,
+    };
     text.push_str("done:\n");
     if in_arena {
         if model.workspace_bytes > 0 {
@@ -267,10 +274,33 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     (text, Signature { name: model.name.clone(), c_name: name, sizes: Vec::new(), params })
 }
 
+/// What the result of the function means, in words.
+fn results(checks: bool, fails: bool) -> String {
+    let mut all = vec!["0".to_owned(), "1 if memory ran out".to_owned()];
+    if checks {
+        all.push(format!("{OUTSIDE} if an index is outside of what it is an index of"));
+    }
+    if fails {
+        all.push(format!("{UNFIT} if a branch is taken that does not fit the sizes"));
+    }
+    let last = all.pop().unwrap_or_default();
+    format!("{}, or {last}", all.join(", "))
+}
+
+/// Whether there is a branch that can't be taken.
+fn fails(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Fail(_) => true,
+        Step::Call(_) | Step::Copy { .. } => false,
+        Step::Branch { then, otherwise, .. } => fails(then) || fails(otherwise),
+        Step::Repeat { body, .. } => fails(body),
+    })
+}
+
 /// Whether no function is called.
 fn found_none(steps: &[Step]) -> bool {
     steps.iter().all(|step| match step {
-        Step::Call(_) => false,
+        Step::Call(_) | Step::Fail(_) => false,
         Step::Copy { .. } => true,
         Step::Branch { then, otherwise, .. } => found_none(then) && found_none(otherwise),
         Step::Repeat { body, .. } => found_none(body),
@@ -281,7 +311,7 @@ fn checks_of<'m>(steps: &'m [Step], found: &mut Vec<&'m Check>) {
     for step in steps {
         match step {
             Step::Call(call) => found.extend(&call.checks),
-            Step::Copy { .. } => {}
+            Step::Copy { .. } | Step::Fail(_) => {}
             Step::Branch { then, otherwise, .. } => {
                 checks_of(then, found);
                 checks_of(otherwise, found);
@@ -301,6 +331,8 @@ struct Body<'a> {
     depth: usize,
     /// How many loops have a variable by now.
     loops: usize,
+    /// How many calls have a clock, if they get one.
+    profiled: Option<usize>,
 }
 
 impl Body<'_> {
@@ -368,6 +400,11 @@ impl Body<'_> {
                     self.address(*from, &variable)
                 );
                 self.line(&copy);
+            }
+            Step::Fail(why) => {
+                self.comment(why);
+                self.line(&format!("status = {UNFIT};"));
+                self.line("goto done;");
             }
             Step::Branch { condition, then, otherwise, comment } => {
                 self.comment(comment);
@@ -440,8 +477,46 @@ impl Body<'_> {
             .map(|(param, place)| self.argument(param, *place))
             .collect();
         let line = format!("if ((status = {}({}))) goto done;", signature.c_name, arguments.join(", "));
+        if let Some(number) = &mut self.profiled {
+            *number += 1;
+            let end = format!("lozenge_count({}, lozenge_began);", *number - 1);
+            self.line("lozenge_began = lozenge_now();");
+            self.line(&line);
+            self.line(&end);
+            return;
+        }
         self.line(&line);
     }
+}
+
+/// What counts the time of so many calls, and tells it at the end of the program.
+fn clocks(calls: usize) -> String {
+    format!(
+        "#include <stdio.h>
+#include <time.h>
+/* How often each call ran, and the seconds that it took. */
+static long lozenge_runs[{0}];
+static double lozenge_seconds[{0}], lozenge_began;
+static double lozenge_now(void)
+{{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}}
+static void lozenge_count(int call, double began)
+{{
+    lozenge_runs[call]++;
+    lozenge_seconds[call] += lozenge_now() - began;
+}}
+static void __attribute__((destructor)) lozenge_tell(void)
+{{
+    for (int k = 0; k < {1}; k++)
+        printf(\"lozenge-profile %ld %.9f\\n\", lozenge_runs[k], lozenge_seconds[k]);
+}}
+",
+        calls.max(1),
+        calls
+    )
 }
 
 /// The function that tests whether indices are out of bounds: every one of `parts`, from `part` on.

@@ -120,7 +120,7 @@ pub fn inline(model: &mut Model) -> Result<usize, Diagnostic> {
 }
 
 /// All names of values, those of subgraphs too.
-fn names_of(graph: &Graph, names: &mut Set<Name>) {
+pub(crate) fn names_of(graph: &Graph, names: &mut Set<Name>) {
     names.extend(graph.values().map(|(_, value)| value.name().clone()));
     for (_, node) in graph.nodes() {
         node.attributes().iter().flat_map(|a| a.value.graphs()).for_each(|inner| names_of(inner, names));
@@ -254,7 +254,7 @@ fn prefix(node: &Node, other: &str) -> Name {
 
 /// The captures of a changed subgraph become exactly the values of the enclosing graph that it
 /// uses.
-fn forget_outer(inner: &mut Graph) {
+pub(crate) fn forget_outer(inner: &mut Graph) {
     inner.close_over();
     let outer: Vec<ValueId> =
         inner.values().filter(|(_, v)| v.producer() == Producer::Outer).map(|(id, _)| id).collect();

@@ -1,6 +1,8 @@
 //! Edits of graphs: values and nodes are added and removed, uses are redirected. The cost of an
 //! edit is proportional to what it changes.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use loops::Name;
 
@@ -95,6 +97,7 @@ impl Graph {
             name,
             ty: None,
             declared: false,
+            misdeclared: None,
             known: None,
             producer: Producer::Nothing,
             constant: None,
@@ -164,6 +167,26 @@ impl Graph {
         }
     }
 
+    /// Makes an input a parameter.
+    pub fn fix_input(&mut self, id: ValueId, tensor: Tensor) {
+        if self.value(id).producer() == Producer::Input {
+            self.forget_default(id);
+            self.inputs.retain(|other| *other != id);
+            self.forget_type(id);
+            self.value_entry(id).producer = Producer::Initializer;
+            self.set_initializer(id, tensor);
+        }
+    }
+
+    /// Replaces all outputs.
+    pub fn set_outputs(&mut self, ids: Vec<ValueId>) {
+        self.origin = None;
+        for old in std::mem::take(&mut self.outputs) {
+            self.value_entry(old).as_output -= 1;
+        }
+        ids.into_iter().for_each(|id| self.add_output(id));
+    }
+
     /// In a subgraph: values that are used or returned and that nothing here produces come from the
     /// graph around it.
     pub fn close_over(&mut self) {
@@ -208,6 +231,13 @@ impl Graph {
         value.records.retain(|(role, _)| *role != Role::Info);
     }
 
+    /// Takes what inference found for the type that was declared. What was declared is kept for
+    /// [`crate::infer::misdeclared`].
+    pub(crate) fn correct_type(&mut self, id: ValueId, declared: ValueType, found: ValueType) {
+        self.declare(id, found);
+        self.value_entry(id).misdeclared.get_or_insert(Box::new(declared));
+    }
+
     /// Records the type that inference found for the value. A type that is part of the model stays
     /// as it is in the file.
     pub fn set_inferred(&mut self, id: ValueId, ty: impl Into<ValueType>) {
@@ -229,7 +259,25 @@ impl Graph {
         if self.names.contains_key(&name) || self.is_captured(id) {
             return false;
         }
-        self.names.remove(&self.value(id).name.clone());
+        self.rename_everywhere(id, name);
+        true
+    }
+
+    /// Gives a value another name, which no value has, in subgraphs that use it by name too.
+    pub(crate) fn rename_everywhere(&mut self, id: ValueId, name: Name) {
+        let old = self.value(id).name.clone();
+        let inside: Vec<NodeId> =
+            self.value(id).uses().filter(|u| matches!(u.slot, Slot::Capture(_))).map(|u| u.node).collect();
+        for node in inside {
+            for attribute in &mut self.node_entry(node).attributes {
+                let AttributeValue::Graph(inner) = &mut attribute.value else { continue };
+                let outer = inner.find(&old).filter(|v| inner.value(*v).producer == Producer::Outer);
+                if let Some(outer) = outer {
+                    Arc::make_mut(inner).rename_everywhere(outer, name.clone());
+                }
+            }
+        }
+        self.names.remove(&old);
         self.names.insert(name.clone(), id);
         self.origin = None;
         let value = self.value_entry(id);
@@ -238,7 +286,6 @@ impl Graph {
         value.forget_constant();
         let producer = value.producer;
         self.forget_origins(id, producer);
-        true
     }
 
     /// Discards the file's records that contain the value's name.

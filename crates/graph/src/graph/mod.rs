@@ -87,6 +87,8 @@ pub struct Value {
     pub(crate) name: Name,
     pub(crate) ty: Option<ValueType>,
     pub(crate) declared: bool,
+    /// What was declared where operators say otherwise.
+    pub(crate) misdeclared: Option<Box<ValueType>>,
     pub(crate) known: Option<Box<[Dim]>>,
     pub(crate) producer: Producer,
     pub(crate) constant: Option<Box<Constant>>,

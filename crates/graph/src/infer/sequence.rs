@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Way;
 use super::call::{Call, Found, axis, join, one, typed};
 use super::elementwise::attribute_type;
 use crate::attribute::AttributeValue;
@@ -107,7 +108,7 @@ pub(super) fn optional_element(call: &Call) -> Found {
 pub(super) fn inside(
     call: &Call,
     graph: &Graph,
-    depth: u32,
+    way: Way,
     inputs: &dyn Fn(usize) -> Option<ValueType>,
 ) -> Result<Arc<Graph>, String> {
     let mut inner = graph.clone();
@@ -132,7 +133,7 @@ pub(super) fn inside(
             inner.set_inferred(id, ty);
         }
     }
-    super::infer_graph(&mut inner, call.opset, depth + 1)
+    super::infer_graph(&mut inner, Way { depth: way.depth + 1, ..way })
         .map_err(|d| format!("has a subgraph in which {}", d.message))?;
     Ok(Arc::new(inner))
 }
@@ -149,7 +150,7 @@ type Inside = (Vec<Option<ValueType>>, Vec<(usize, Arc<Graph>)>);
 const MOST_TRIES: u32 = 6;
 
 /// Results and inferred subgraphs of `If`, `Loop`, `Scan`.
-pub(super) fn control(call: &Call, depth: u32) -> Result<Inside, String> {
+pub(super) fn control(call: &Call, way: Way) -> Result<Inside, String> {
     let graphs: Vec<(usize, &Arc<Graph>)> = call
         .node
         .attributes()
@@ -162,8 +163,17 @@ pub(super) fn control(call: &Call, depth: u32) -> Result<Inside, String> {
         .collect();
     match (call.node.op().name.as_str(), graphs.as_slice()) {
         ("If", [(j, a), (k, b)]) => {
-            let a = inside(call, a, depth, &|_| None)?;
-            let b = inside(call, b, depth, &|_| None)?;
+            let (a, b) = match (inside(call, a, way, &|_| None), inside(call, b, way, &|_| None)) {
+                (Ok(a), Ok(b)) => (a, b),
+                // Only if it is taken does a branch have to fit; its condition may be about that.
+                (Ok(a), Err(_)) if b.outputs().len() == a.outputs().len() => {
+                    return Ok((outputs(&a), vec![(*j, a)]));
+                }
+                (Err(_), Ok(b)) if b.outputs().len() == a.outputs().len() => {
+                    return Ok((outputs(&b), vec![(*k, b)]));
+                }
+                (a, b) => (a?, b?),
+            };
             if a.outputs().len() != b.outputs().len() {
                 return Err("has branches with different numbers of results".into());
             }
@@ -171,12 +181,12 @@ pub(super) fn control(call: &Call, depth: u32) -> Result<Inside, String> {
             Ok((results, vec![(*j, a), (*k, b)]))
         }
         ("Loop", [(k, body)]) => {
-            let body = repeated(call, body, depth)?;
+            let body = repeated(call, body, way)?;
             Ok((loop_results(call, &body), vec![(*k, body)]))
         }
         ("Scan", [(k, body)]) => {
             let states = scan_states(call);
-            let body = inside(call, body, depth, &|at| scan_input(call, states, at))?;
+            let body = inside(call, body, way, &|at| scan_input(call, states, at))?;
             Ok((scan_results(call, states, &body), vec![(*k, body)]))
         }
         _ => Ok((vec![None; call.node.outputs().len()], Vec::new())),
@@ -185,15 +195,15 @@ pub(super) fn control(call: &Call, depth: u32) -> Result<Inside, String> {
 
 /// The body of a `Loop`. States have the types that they begin with if the body leaves these as
 /// they are; else their shapes may change from one round to the next.
-fn repeated(call: &Call, body: &Arc<Graph>, depth: u32) -> Result<Arc<Graph>, String> {
+fn repeated(call: &Call, body: &Arc<Graph>, way: Way) -> Result<Arc<Graph>, String> {
     let scalar = |elem| Some(TensorType { elem, shape: Some(Shape::new()) }.into());
     let first = |at: usize| match at {
         0 => scalar(ElementType::I64),
         1 => scalar(ElementType::Bool),
         _ => call.value_type(at).cloned(),
     };
-    if depth < MOST_TRIES
-        && let Ok(inferred) = inside(call, body, depth, &first)
+    if way.depth < MOST_TRIES
+        && let Ok(inferred) = inside(call, body, way, &first)
     {
         let states = call.node.inputs().len().saturating_sub(2);
         let stays = |k: usize| {
@@ -208,7 +218,7 @@ fn repeated(call: &Call, body: &Arc<Graph>, depth: u32) -> Result<Arc<Graph>, St
         Some(ValueType::Tensor(t)) if at >= 2 => Some(TensorType { elem: t.elem, shape: None }.into()),
         other => other,
     };
-    inside(call, body, depth, &any)
+    inside(call, body, way, &any)
 }
 
 fn loop_results(call: &Call, body: &Graph) -> Vec<Option<ValueType>> {

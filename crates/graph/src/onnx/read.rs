@@ -271,8 +271,13 @@ impl<'a> Reader<'a> {
         }
         let record = self.file.slice(span.0..span.1);
         let value = graph.value_entry(id);
-        if ty.is_some() {
-            value.ty = ty;
+        if let Some(ty) = ty {
+            // An input that is an output too may be declared twice; as an output often by half.
+            let before = value.ty.take().filter(|_| value.declared && role != Role::Input);
+            value.ty = Some(match before {
+                Some(before) => crate::infer::better(before, ty),
+                None => ty,
+            });
             value.declared = true;
         }
         value.records.push((role, record));

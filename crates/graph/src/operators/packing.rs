@@ -5,9 +5,10 @@
 //! each step of the sum, the elements of these lines are adjacent. So the innermost loop of a
 //! product reads one stream.
 
-use loops::{Data, Tensor};
+use functional::{Arg, Prim, build};
+use loops::{Data, Size, Tensor};
 
-use super::value::{Val, int};
+use super::value::{Val, index, int};
 
 /// How matrices are stored in a tensor, and the panels for their lines.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -87,7 +88,21 @@ impl Packed {
     /// The matrix with this number.
     pub(super) fn matrix(&self, number: &Val) -> Panels {
         let (val, one) = (self.val.clone(), self.packing.one());
-        Panels { val, from: number.int() * int(one), sum: self.packing.sum }
+        Panels { val, from: number.int() * int(one), sum: self.packing.sum, alone: false }
+    }
+}
+
+impl Packed {
+    /// The matrix with this number, which is known. Its panels are an array of their own, so that no
+    /// offset is added to their subscripts.
+    pub(super) fn known_matrix(&self, number: i64) -> Panels {
+        let (count, one) = (Size::constant(self.packing.matrices), Size::constant(self.packing.one()));
+        let rows = match self.val.clone().term() {
+            Ok(term) => build::split(one, term).into(),
+            Err(refusal) => Val::from(refusal),
+        };
+        let val = rows.at(&[index(number, &count)]);
+        Panels { val, from: int(0), sum: self.packing.sum, alone: true }
     }
 }
 
@@ -97,6 +112,8 @@ pub(super) struct Panels {
     val: Val,
     from: Val,
     sum: i64,
+    /// Whether the array has no other panels.
+    alone: bool,
 }
 
 impl Panels {
@@ -104,6 +121,15 @@ impl Panels {
     /// at the place `k` of the sum. All panels before it are full, so it begins at the place that
     /// its first line would have.
     pub(super) fn at(&self, first: &Val, wide: i64, k: &Val, l: &Val) -> Val {
-        self.val.at(&[&self.from + first * int(self.sum) + k.int() * int(wide) + l.int()])
+        let from = &self.from + first * int(self.sum);
+        let (known, in_panel) = (from.constant(), k.int() * int(wide) + l.int());
+        match (known, self.val.clone().term()) {
+            (Some(skipped), Ok(term)) if self.alone && skipped > 0 => {
+                let skipped = Arg::Size(Size::constant(skipped));
+                let rest = Val::from(build::apply(Prim::Drop, vec![skipped, Arg::Term(term)]));
+                rest.at(&[in_panel])
+            }
+            _ => self.val.at(&[from + in_panel]),
+        }
     }
 }

@@ -1,11 +1,17 @@
 //! Recurrent networks: plain (RNN), gated (GRU), and with long short-term memory (LSTM).
+//!
+//! The products with the weights are in `recurrent/sums.rs`.
+
+mod sums;
 
 use loops::Size;
 
 use super::attention::finish;
 use super::build::Cx;
-use super::value::{Val, int, number, size};
+use super::tiles;
+use super::value::{Val, index, int, number, size};
 use super::{Done, Input, Op, Refusal};
+use sums::{Linear, Sums};
 
 /// Inputs and attributes that the three networks share.
 struct Network {
@@ -86,40 +92,28 @@ impl Network {
     fn time(&self, direction: usize, t: &Val) -> Val {
         match self.reversed[direction] {
             true => size(&self.steps) - int(1) - t.int(),
-            false => t.int(),
+            false => t.clone(),
         }
     }
 
-    /// `x W` of one row of gate weights, without bias.
-    fn input_part(&self, cx: &mut Cx, direction: usize, t: &Val, batch: &Val, row: &Val) -> Val {
-        let time = self.time(direction, t);
-        let n = self.x.shape[2].clone();
-        cx.fold(&n, number(self.scalar(), 0.0), |_, i, acc| {
-            let place = if self.batched {
-                [batch.clone(), time, i.clone()]
-            } else {
-                [time, batch.clone(), i.clone()]
-            };
-            acc + self.x.at(&place) * self.w.at(&[int(direction as i64), row.clone(), i])
-        })
-    }
-
-    /// `h R` of one row of gate weights.
-    fn state_part(&self, cx: &mut Cx, direction: usize, h: &Val, batch: &Val, row: &Val) -> Val {
-        let n = Size::constant(self.hidden);
-        cx.fold(&n, number(self.scalar(), 0.0), |_, i, acc| {
-            acc + h.at(&[batch.clone(), i.clone()]) * self.r.at(&[int(direction as i64), row.clone(), i])
-        })
-    }
-
-    /// A bias: `second` counts from the biases of the state on.
-    fn bias(&self, direction: usize, gates: i64, row: &Val, second: bool) -> Val {
+    /// `sum` and the bias of a unit in a gate of so many; `second`: that of the state.
+    fn biased(&self, sum: Val, direction: usize, gates: i64, (gate, unit): (i64, &Val), second: bool) -> Val {
         match &self.b {
-            None => number(self.scalar(), 0.0),
+            // Adding 0 makes a positive zero of a negative one.
+            None => sum + number(self.scalar(), 0.0),
             Some(b) => {
-                let place = row.int() + int(if second { gates * self.hidden } else { 0 });
-                b.at(&[int(direction as i64), place])
+                let all = self.by_gates(b.at(&[int(direction as i64)]));
+                let gate = gate + if second { gates } else { 0 };
+                sum + all.at(&[index(gate, &Size::constant(2 * gates)), unit.clone()])
             }
+        }
+    }
+
+    /// The units of all gates that stand one after the other, as a row for each gate; a view.
+    fn by_gates(&self, all: Val) -> Val {
+        match all.term() {
+            Ok(term) => functional::build::split(Size::constant(self.hidden), term).into(),
+            Err(refusal) => refusal.into(),
         }
     }
 
@@ -155,7 +149,7 @@ impl Network {
         match &self.lengths {
             Some(lengths) => {
                 let time = self.time(direction, t);
-                new.when(&time.lt(&lengths.at(std::slice::from_ref(batch)).int()), old)
+                new.when(&time.int().lt(&lengths.at(std::slice::from_ref(batch)).int()), old)
             }
             None => new,
         }
@@ -213,18 +207,22 @@ impl Network {
 
 pub(super) fn rnn(op: &mut Op) -> Done {
     let net = network(op, &["tanh"])?;
+    let mut sums = Sums::of(op, &net, 1, false);
     let mut states = Vec::new();
     for d in 0..net.directions {
         let start = net.first(&mut op.cx, d, &net.start);
+        let inputs = sums.inputs(op, &net, d);
         let all = op.cx.scan(&net.steps, start, |cx, t, h| {
-            cx.tensor(&net.state_shape(), &mut |cx, at| {
-                let row = at[1].int();
-                let sum = net.input_part(cx, d, &t, &at[0], &row)
-                    + net.state_part(cx, d, &h, &at[0], &row)
-                    + net.bias(d, 1, &row, false)
-                    + net.bias(d, 1, &row, true);
-                let new = net.activate(cx, d, 0, sum);
-                net.kept(d, &t, &at[0], new, &h.at(at))
+            sums.states(cx, &net, d, &h, 0, |cx, state| {
+                cx.tensor(&net.state_shape(), &mut |cx, at| {
+                    let unit = (0, &at[1]);
+                    let sum = inputs.at(cx, &net, &net.time(d, &t), &at[0], unit)
+                        + state.at(cx, &net, &at[0], unit);
+                    let sum = net.biased(sum, d, 1, unit, false);
+                    let sum = net.biased(sum, d, 1, unit, true);
+                    let new = net.activate(cx, d, 0, sum);
+                    net.kept(d, &t, &at[0], new, &h.at(at))
+                })
             })
         });
         states.push(op.cx.hold("states", all.stored()));
@@ -235,39 +233,52 @@ pub(super) fn rnn(op: &mut Op) -> Done {
 pub(super) fn gru(op: &mut Op) -> Done {
     let net = network(op, &["sigmoid", "tanh"])?;
     let after = op.int("linear_before_reset", 0) != 0;
+    // The candidate needs the state behind the reset gate: a product of its own.
+    let mut sums = Sums::of(op, &net, 3, !after);
     let mut states = Vec::new();
     for d in 0..net.directions {
         let start = net.first(&mut op.cx, d, &net.start);
-        let gate = |cx: &mut Cx, t: &Val, h: &Val, at: &[Val], k: i64| {
-            let row = at[1].int() + int(k * net.hidden);
-            let sum = net.input_part(cx, d, t, &at[0], &row)
-                + net.state_part(cx, d, h, &at[0], &row)
-                + net.bias(d, 3, &row, false)
-                + net.bias(d, 3, &row, true);
+        let inputs = sums.inputs(op, &net, d);
+        let gate = |cx: &mut Cx, t: &Val, state: &Linear, at: &[Val], k: i64| {
+            let unit = (k, &at[1]);
+            let sum = inputs.at(cx, &net, &net.time(d, t), &at[0], unit) + state.at(cx, &net, &at[0], unit);
+            let sum = net.biased(sum, d, 3, unit, false);
+            let sum = net.biased(sum, d, 3, unit, true);
             net.activate(cx, d, 0, sum)
         };
+        let shape = net.state_shape();
+        // The new state, given the reset gate and what candidate and update gate see of the state.
+        let new = |cx: &mut Cx, t: &Val, h: &Val, reset: &Val, seen: [&Linear; 2]| {
+            cx.tensor(&shape, &mut |cx, at| {
+                let unit = (2, &at[1]);
+                let x = inputs.at(cx, &net, &net.time(d, t), &at[0], unit);
+                let inner = seen[0].at(cx, &net, &at[0], unit);
+                let sum = match after {
+                    true => x + reset.at(at) * net.biased(inner, d, 3, unit, true),
+                    false => net.biased(x + inner, d, 3, unit, true),
+                };
+                let sum = net.biased(sum, d, 3, unit, false);
+                let candidate = net.activate(cx, d, 1, sum);
+                let update = gate(cx, t, seen[1], at, 0);
+                cx.bind("z", update, |_, z| {
+                    let new = (number(net.scalar(), 1.0) - &z) * candidate + z * h.at(at);
+                    net.kept(d, t, &at[0], new, &h.at(at))
+                })
+            })
+        };
         let all = op.cx.scan(&net.steps, start, |cx, t, h| {
-            // the reset gate, and the state behind it
-            let reset = cx.tensor(&net.state_shape(), &mut |cx, at| gate(cx, &t, &h, at, 1));
-            cx.bind("reset", reset.stored(), |cx, reset| {
-                let damped = cx.tensor(&net.state_shape(), &mut |_, at| reset.at(at) * h.at(at));
-                cx.bind("damped", damped.stored(), |cx, damped| {
-                    cx.tensor(&net.state_shape(), &mut |cx, at| {
-                        let row = at[1].int() + int(2 * net.hidden);
-                        let x = net.input_part(cx, d, &t, &at[0], &row);
-                        let sum = if after {
-                            let inner = net.state_part(cx, d, &h, &at[0], &row) + net.bias(d, 3, &row, true);
-                            x + reset.at(at) * inner + net.bias(d, 3, &row, false)
-                        } else {
-                            x + net.state_part(cx, d, &damped, &at[0], &row)
-                                + net.bias(d, 3, &row, true)
-                                + net.bias(d, 3, &row, false)
-                        };
-                        let candidate = net.activate(cx, d, 1, sum);
-                        let update = gate(cx, &t, &h, at, 0);
-                        cx.bind("z", update, |_, z| {
-                            let new = (number(net.scalar(), 1.0) - &z) * candidate + z * h.at(at);
-                            net.kept(d, &t, &at[0], new, &h.at(at))
+            sums.states(cx, &net, d, &h, 1, |cx, of_reset| {
+                let reset = cx.tensor(&shape, &mut |cx, at| gate(cx, &t, of_reset, at, 1));
+                cx.bind("reset", reset.stored(), |cx, reset| {
+                    if after {
+                        return new(cx, &t, &h, &reset, [of_reset, of_reset]);
+                    }
+                    let damped = cx.tensor(&shape, &mut |_, at| reset.at(at) * h.at(at));
+                    cx.bind("damped", damped.stored(), |cx, damped| {
+                        sums.states(cx, &net, d, &damped, 2, |cx, of_candidate| {
+                            sums.states(cx, &net, d, &h, 0, |cx, of_update| {
+                                new(cx, &t, &h, &reset, [of_candidate, of_update])
+                            })
                         })
                     })
                 })
@@ -284,53 +295,65 @@ pub(super) fn lstm(op: &mut Op) -> Done {
     if op.int("input_forget", 0) != 0 {
         return Err(Refusal::inputs("coupled gates (`input_forget`) are not supported"));
     }
+    let mut sums = Sums::of(op, &net, 4, false);
+    let shape = net.state_shape();
     let (mut states, mut cells) = (Vec::new(), Vec::new());
     for d in 0..net.directions {
+        // The hidden state and the cell, one above the other: each is an array by itself.
         let start = {
             let h = net.first(&mut op.cx, d, &net.start);
             let c = net.first(&mut op.cx, d, &cell);
-            let shape = net.state_shape();
-            op.cx.tensor(&shape, &mut |_, at| h.at(at).pair(&c.at(at)))
+            tiles::concatenated([h, c].into_iter().map(|part| op.cx.single(part)))
         };
+        let inputs = sums.inputs(op, &net, d);
         let all = op.cx.scan(&net.steps, start, |cx, t, state| {
-            // the old hidden state as an array of its own
-            let h = cx.tensor(&net.state_shape(), &mut |_, at| state.at(at).first());
-            cx.bind("h", h.stored(), |cx, h| {
-                cx.tensor(&net.state_shape(), &mut |cx, at| {
-                    let linear = |cx: &mut Cx, k: i64| {
-                        let row = at[1].int() + int(k * net.hidden);
-                        net.input_part(cx, d, &t, &at[0], &row)
-                            + net.state_part(cx, d, &h, &at[0], &row)
-                            + net.bias(d, 4, &row, false)
-                            + net.bias(d, 4, &row, true)
-                    };
-                    let through = |k: i64, c: &Val| match &peep {
-                        Some(p) => p.at(&[int(d as i64), at[1].int() + int(k * net.hidden)]) * c,
-                        None => number(net.scalar(), 0.0),
-                    };
-                    cx.bind("c", state.at(at).second(), |cx, c| {
-                        let i = linear(cx, 0) + through(0, &c);
-                        let i = net.activate(cx, d, 0, i);
-                        let f = linear(cx, 2) + through(2, &c);
-                        let f = net.activate(cx, d, 0, f);
-                        let g = linear(cx, 3);
-                        let g = net.activate(cx, d, 1, g);
-                        cx.bind("next", f * &c + i * g, |cx, next| {
-                            let o = linear(cx, 1) + through(1, &next);
-                            let o = net.activate(cx, d, 0, o);
-                            let seen = net.activate(cx, d, 2, next.clone());
-                            let h_new = net.kept(d, &t, &at[0], o * seen, &state.at(at).first());
-                            let c_new = net.kept(d, &t, &at[0], next, &c);
-                            h_new.pair(&c_new)
-                        })
-                    })
+            let (h, c) = (state.at(&[int(0)]), state.at(&[int(1)]));
+            sums.states(cx, &net, d, &h, 0, |cx, of_state| {
+                let linear = |cx: &mut Cx, at: &[Val], k: i64| {
+                    let unit = (k, &at[1]);
+                    let sum = inputs.at(cx, &net, &net.time(d, &t), &at[0], unit)
+                        + of_state.at(cx, &net, &at[0], unit);
+                    let sum = net.biased(sum, d, 4, unit, false);
+                    net.biased(sum, d, 4, unit, true)
+                };
+                let through = |sum: Val, at: &[Val], k: i64, c: &Val| match &peep {
+                    Some(p) => {
+                        let all = net.by_gates(p.at(&[int(d as i64)]));
+                        sum + all.at(&[index(k, &Size::constant(3)), at[1].clone()]) * c
+                    }
+                    None => sum + number(net.scalar(), 0.0),
+                };
+                let next = cx.tensor(&shape, &mut |cx, at| {
+                    let c = c.at(at);
+                    let i = linear(cx, at, 0);
+                    let i = through(i, at, 0, &c);
+                    let i = net.activate(cx, d, 0, i);
+                    let f = linear(cx, at, 2);
+                    let f = through(f, at, 2, &c);
+                    let f = net.activate(cx, d, 0, f);
+                    let g = linear(cx, at, 3);
+                    let g = net.activate(cx, d, 1, g);
+                    f * &c + i * g
+                });
+                cx.bind("next", next.stored(), |cx, next| {
+                    let hidden = cx.tensor(&shape, &mut |cx, at| {
+                        let o = linear(cx, at, 1);
+                        let o = through(o, at, 1, &next.at(at));
+                        let o = net.activate(cx, d, 0, o);
+                        let seen = net.activate(cx, d, 2, next.at(at));
+                        net.kept(d, &t, &at[0], o * seen, &h.at(at))
+                    });
+                    let cell =
+                        cx.tensor(&shape, &mut |_, at| net.kept(d, &t, &at[0], next.at(at), &c.at(at)));
+                    tiles::concatenated([hidden, cell].into_iter().map(|part| cx.single(part)))
                 })
             })
         });
         let all = op.cx.hold("states", all.stored());
-        let shape = [std::slice::from_ref(&net.steps), &net.state_shape()[..]].concat();
-        states.push(op.cx.tensor(&shape, &mut |_, at| all.at(at).first()));
-        cells.push(op.cx.tensor(&shape, &mut |_, at| all.at(at).second()));
+        let whole = [std::slice::from_ref(&net.steps), &shape[..]].concat();
+        let part = |k: i64, at: &[Val]| all.at(&[&at[..1], &[int(k)], &at[1..]].concat());
+        states.push(op.cx.tensor(&whole, &mut |_, at| part(0, at)));
+        cells.push(op.cx.tensor(&whole, &mut |_, at| part(1, at)));
     }
     net.outputs(op, &states, Some(&cells))
 }

@@ -153,7 +153,7 @@ impl Val {
     }
 
     /// The value of an `i64` constant.
-    fn constant(&self) -> Option<i64> {
+    pub(super) fn constant(&self) -> Option<i64> {
         self.as_size()?.as_constant()
     }
 

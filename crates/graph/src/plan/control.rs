@@ -42,7 +42,7 @@ impl<'a> Planner<'a, '_> {
     pub(super) fn is_planned(&self, id: NodeId) -> Result<(), Diagnostic> {
         let node = self.graph.node(id);
         match node.op().name.as_str() {
-            "If" if node.op().is_standard() => self.branches_agree(node),
+            "If" if node.op().is_standard() => self.branches_agree(id),
             "Loop" if node.op().is_standard() => self.loop_is_planned(node),
             "Scan" if node.op().is_standard() => self.scan_is_planned(node),
             other => Err(refused(format!("`{other}` has subgraphs"))
@@ -50,8 +50,12 @@ impl<'a> Planner<'a, '_> {
         }
     }
 
-    fn branches_agree(&self, node: &Node) -> Result<(), Diagnostic> {
+    fn branches_agree(&self, id: NodeId) -> Result<(), Diagnostic> {
+        let node = self.graph.node(id);
         let (a, b) = (self.subgraph(node, "then_branch")?, self.subgraph(node, "else_branch")?);
+        if self.misfit(id, a).is_some() || self.misfit(id, b).is_some() {
+            return Ok(());
+        }
         for (k, (x, y)) in a.outputs().iter().zip(b.outputs()).enumerate() {
             let (x, y) = (a.value(*x), b.value(*y));
             if let Some(other) = [x, y].into_iter().find(|v| v.ty().is_some() && v.tensor_type().is_none()) {
@@ -67,6 +71,16 @@ impl<'a> Planner<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Why a branch can't be taken at these sizes, if that is so. A branch whose results have known
+    /// shapes fits.
+    fn misfit(&self, id: NodeId, branch: &Graph) -> Option<String> {
+        let known = |id: &ValueId| branch.value(*id).tensor_type().is_some_and(|t| t.known_shape().is_some());
+        match branch.outputs().iter().all(known) {
+            true => None,
+            false => crate::infer::misfit(self.graph, self.shared.opset, id, branch),
+        }
     }
 
     fn loop_is_planned(&self, node: &Node) -> Result<(), Diagnostic> {
@@ -198,13 +212,22 @@ impl<'a> Planner<'a, '_> {
         let (then, otherwise) = (self.subgraph(node, "then_branch")?, self.subgraph(node, "else_branch")?);
         let missing = || refused("the condition is missing");
         let condition = self.place(self.root(node.input(0).ok_or_else(missing)?))?;
+        let misfits = [self.misfit(id, then), self.misfit(id, otherwise)];
+        let fits = if misfits[0].is_none() { then } else { otherwise };
         let mut wanted = Vec::new();
-        for (k, id) in then.outputs().iter().enumerate() {
-            let port = self.port_of(then, *id)?;
+        for (k, id) in fits.outputs().iter().enumerate() {
+            let port = self.port_of(fits, *id)?;
             wanted.push(self.result(node, k, &port, at, scratch)?);
         }
         let mut planned = Vec::new();
-        for graph in [then, otherwise] {
+        for (graph, misfit) in [then, otherwise].into_iter().zip(misfits) {
+            if let Some(why) = misfit {
+                let name = if planned.is_empty() { "then_branch" } else { "else_branch" };
+                let node = crate::infer::label(self.graph, id);
+                let what = format!("the `{name}` of {node} does not fit these sizes: it {why}");
+                planned.push(vec![Step::Fail(what)]);
+                continue;
+            }
             let (mut steps, outputs) = self.inside(graph, &[], &wanted)?;
             for ((port, from), to) in outputs.into_iter().zip(&wanted) {
                 if from != *to {

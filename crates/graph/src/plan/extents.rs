@@ -166,7 +166,7 @@ fn substitute(
     }
     crate::infer::infer(model)?;
     for (id, ty) in &said {
-        crate::infer::agrees(&model.graph, *id, ty)?;
+        crate::infer::agree(&mut model.graph, *id, ty)?;
     }
     Ok(forgotten)
 }

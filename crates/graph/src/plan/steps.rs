@@ -26,6 +26,8 @@ pub enum Step {
     Branch(Branch),
     /// Steps over and over.
     Repeat(Repeat),
+    /// Nothing goes on: a branch is taken that does not fit the sizes. The text says why.
+    Fail(String),
 }
 
 /// Bytes that are copied. Inside a [`Repeat`] the source or the destination may move on with each
@@ -97,6 +99,16 @@ pub enum Rounds {
 }
 
 impl Step {
+    /// Whether a list of steps has a branch that does not fit the sizes.
+    pub fn fails(steps: &[Step]) -> bool {
+        steps.iter().any(|step| match step {
+            Step::Fail(_) => true,
+            Step::Call(_) | Step::Copy(_) => false,
+            Step::Branch(branch) => Step::fails(&branch.then) || Step::fails(&branch.otherwise),
+            Step::Repeat(repeat) => Step::fails(&repeat.body),
+        })
+    }
+
     /// The calls of kernels in a list of steps, those in branches and loops too, in their order in
     /// the text.
     pub fn calls(steps: &[Step]) -> Vec<&KernelCall> {
@@ -104,7 +116,7 @@ impl Step {
         for step in steps {
             match step {
                 Step::Call(call) => calls.push(call),
-                Step::Copy(_) => {}
+                Step::Copy(_) | Step::Fail(_) => {}
                 Step::Branch(branch) => {
                     calls.extend(Step::calls(&branch.then));
                     calls.extend(Step::calls(&branch.otherwise));

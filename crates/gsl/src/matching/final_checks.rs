@@ -8,7 +8,8 @@ impl Matcher<'_> {
     /// Condition 4 of a match: if a vertex is removed, all users of its results must be matched
     /// too, unless the target replaces the result. Graph outputs and subgraphs count as users. No
     /// input of the match may be such a result.
-    pub(super) fn is_replaceable(&self) -> bool {
+    /// The result is what is in the way, if something is.
+    pub(super) fn used_elsewhere(&self) -> Option<String> {
         let graph = &self.model.graph;
         for (v, vertex) in self.variant.vertices.iter().enumerate() {
             if vertex.keep {
@@ -26,17 +27,20 @@ impl Matcher<'_> {
                     // Pattern vertices have few users. For a value with many, the first user
                     // outside of the match decides.
                     if value.is_output() || !value.uses().all(inside) {
-                        return false;
+                        let name = value.name();
+                        return Some(format!(
+                            "`{name}` would go, and something outside of the match reads it"
+                        ));
                     }
                 }
             }
         }
-        self.found.inputs.iter().flatten().flatten().flatten().all(|value| {
-            match graph.value(*value).producer() {
-                Producer::Node(node, _) => !self.is_matched_away(node),
-                _ => true,
-            }
-        })
+        let mut inputs = self.found.inputs.iter().flatten().flatten().flatten();
+        let gone = inputs.find(|value| match graph.value(**value).producer() {
+            Producer::Node(node, _) => self.is_matched_away(node),
+            _ => false,
+        })?;
+        Some(format!("`{}` is an input of the match and would go", graph.value(*gone).name()))
     }
 
     /// Whether a node is matched by a vertex that goes away.

@@ -46,6 +46,17 @@ pub(crate) struct Matcher<'a> {
     /// Constraints that have been checked.
     checked: Vec<bool>,
     pub budget: &'a mut Budget,
+    /// How far matching came, if somebody wants to know.
+    pub diary: Option<&'a mut Diary>,
+}
+
+/// How far matching came: what stood in the way where most vertices were matched.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Diary {
+    /// Vertices of the pattern that were matched then: their names and nodes.
+    pub matched: Vec<(String, NodeId)>,
+    /// What stood in the way; empty if nothing did yet.
+    pub obstacle: String,
 }
 
 /// The set of matched nodes: a list while it is short.
@@ -112,7 +123,26 @@ impl<'a> Matcher<'a> {
             trail: Vec::new(),
             checked: vec![false; variant.constraints.len()],
             budget,
+            diary: None,
         }
+    }
+
+    /// Notes what stands in the way, if no more vertices were matched at an earlier obstacle. The
+    /// result is false.
+    fn failed(&mut self, obstacle: impl FnOnce(&Matcher<'_>) -> String) -> bool {
+        let here = self.taken.list.len();
+        if self.diary.as_ref().is_some_and(|diary| diary.obstacle.is_empty() || here > diary.matched.len()) {
+            let named = |v: usize, row: &Vec<Option<NodeId>>| -> Vec<(String, NodeId)> {
+                let name = &self.variant.vertices[v].name;
+                row.iter().flatten().map(|id| (name.clone(), *id)).collect()
+            };
+            let matched = self.found.vertices.iter().enumerate().flat_map(|(v, row)| named(v, row)).collect();
+            let obstacle = obstacle(self);
+            if let Some(diary) = &mut self.diary {
+                **diary = Diary { matched, obstacle };
+            }
+        }
+        false
     }
 
     /// The match whose anchor is this node, if there is one.
@@ -132,7 +162,19 @@ impl<'a> Matcher<'a> {
     /// the match can be replaced.
     fn complete(&mut self) -> bool {
         self.branches();
-        self.counts_fit() && self.check_late() && self.is_replaceable()
+        if !self.counts_fit() {
+            return self.failed(|m| {
+                let all: Vec<String> = m.found.counts.iter().map(ToString::to_string).collect();
+                format!("there are {} branches, and the rule wants another number", all.join(" and "))
+            });
+        }
+        if !self.check_late() {
+            return false;
+        }
+        match self.used_elsewhere() {
+            None => true,
+            Some(what) => self.failed(|_| what),
+        }
     }
 
     pub fn context(&self) -> Context<'_> {
@@ -174,19 +216,33 @@ impl<'a> Matcher<'a> {
     /// Matches a vertex of the pattern with a node, and the vertices that it reads.
     fn vertex(&mut self, v: usize, inst: usize, id: NodeId, env: &mut Env) -> bool {
         if let Some(bound) = self.found.vertex(v, inst) {
-            return bound == id;
+            return bound == id
+                || self.failed(|m| format!("`{}` is another node there", m.variant.vertices[v].name));
         }
         if self.taken.contains(id) {
-            return false;
+            return self.failed(|m| {
+                format!("{} is matched by another call of the rule", crate::why::label(&m.model.graph, id))
+            });
         }
         let vertex = &self.variant.vertices[v];
         let model = self.model;
         let node = model.graph.node(id);
-        if !self.operator(&vertex.op, node.op())
-            || vertex.results.is_some_and(|n| n != node.outputs().len())
-            || self.has_old_attribute(node)
-        {
-            return false;
+        if !self.operator(&vertex.op, node.op()) {
+            return self.failed(|m| {
+                let found = crate::why::label(&m.model.graph, id);
+                match &vertex.op {
+                    OpPattern::Named(op) => format!("`{}` is to be {op}, and there is {found}", vertex.name),
+                    OpPattern::Variable(_) => {
+                        format!("`{}` is to be of another class than {found}", vertex.name)
+                    }
+                }
+            });
+        }
+        if vertex.results.is_some_and(|n| n != node.outputs().len()) || self.has_old_attribute(node) {
+            return self.failed(|m| {
+                let found = crate::why::label(&m.model.graph, id);
+                format!("{found} has another number of results, or attributes of an older version")
+            });
         }
         let row = &mut self.found.vertices[v];
         if row.len() <= inst {
@@ -237,7 +293,10 @@ impl<'a> Matcher<'a> {
         if spreads == 0 {
             let needed = args.iter().rposition(|a| !matches!(a, Arg::Optional(_))).map_or(0, |k| k + 1);
             if given > args.len() || given < needed {
-                return false;
+                return self.failed(|m| {
+                    let name = &m.variant.vertices[v].name;
+                    format!("`{name}` has {given} inputs, and the rule has {}", args.len())
+                });
             }
             return args.iter().enumerate().all(|(k, arg)| self.argument(arg, node.input(k), env));
         }
@@ -279,6 +338,10 @@ impl<'a> Matcher<'a> {
             (Arg::Constant(e), Some(value)) => {
                 let context = self.context();
                 context.eval(e, env).is_ok_and(|wanted| context.is_constant(value, &wanted))
+                    || self.failed(|m| {
+                        let name = m.model.graph.value(value).name();
+                        format!("`{name}` is not the constant that the rule has there")
+                    })
             }
             (Arg::Instances(..) | Arg::Results(..), Some(_)) => false,
         }
@@ -302,7 +365,12 @@ impl<'a> Matcher<'a> {
         match &wanted.what {
             What::Input(k) => self.input(*k, inst, Some(value)),
             What::Result(v, item) => {
-                let Some((node, k)) = self.model.graph.producer(value) else { return false };
+                let Some((node, k)) = self.model.graph.producer(value) else {
+                    return self.failed(|m| {
+                        let name = m.model.graph.value(value).name();
+                        format!("no node makes `{name}`, where `{}` is to be", m.variant.vertices[*v].name)
+                    });
+                };
                 let fits = match item {
                     Item::Fixed(item) => *item == k,
                     Item::Computed(e) => {
@@ -372,7 +440,7 @@ impl<'a> Matcher<'a> {
                 continue;
             }
             if !context.holds(&constraint.what, &mut env) {
-                return false;
+                return self.failed(|_| format!("the condition `{}` does not hold", constraint.text));
             }
             if inst == 0 {
                 self.checked[c] = true;
@@ -397,7 +465,7 @@ impl<'a> Matcher<'a> {
             for inst in 0..count {
                 let mut env = context.env_at(constraint.deps.symbol, inst);
                 if !context.holds(&constraint.what, &mut env) {
-                    return false;
+                    return self.failed(|_| format!("the condition `{}` does not hold", constraint.text));
                 }
             }
         }

@@ -47,7 +47,8 @@ impl Resolver<'_> {
         self.deps = Deps::default();
         if let Some(value) = self.expr(e) {
             let deps = std::mem::take(&mut self.deps);
-            self.out.constraints.push(Constraint { what: Requirement::Holds(value), deps });
+            let text = crate::print::expression(e);
+            self.out.constraints.push(Constraint { what: Requirement::Holds(value), deps, text });
         }
     }
 
@@ -194,6 +195,7 @@ impl Resolver<'_> {
                     ));
                     return None;
                 };
+                self.counted(name, index, "branches", &format!("`{name}[len({name}) - 1]`"))?;
                 self.instance(index, s)?
             }
         };
@@ -202,6 +204,10 @@ impl Resolver<'_> {
             Meaning::Result(v, item, call) => {
                 let item = match indices.next() {
                     None => Item::Fixed(item),
+                    Some(index) if call && integer(index, 0).is_some_and(|k| k < 0) => {
+                        self.counted(name, index, "results", &format!("`{name}[len({name}) - 1]`"))?;
+                        return None;
+                    }
                     Some(index) if call => match self.expr(index)? {
                         RExpr::Int(k) if k >= 0 => Item::Fixed(k as usize),
                         e => Item::Computed(Box::new(e)),
@@ -221,6 +227,14 @@ impl Resolver<'_> {
             return None;
         }
         Some(Path { value: ValueRef { what, inst }, call })
+    }
+
+    /// Refuses a number below 0: branches and results are counted from the first one only.
+    fn counted(&mut self, name: &str, index: &Expr, what: &str, last: &str) -> Option<()> {
+        let Some(k) = integer(index, 0).filter(|k| *k < 0) else { return Some(()) };
+        let text = format!("`{name}[{k}]` is never there: {what} are counted from 0");
+        self.error("R0212", text, index.place.0, "below 0").help.push(format!("the last one is {last}"));
+        None
     }
 
     fn instance(&mut self, index: &Expr, symbol: usize) -> Option<Inst> {

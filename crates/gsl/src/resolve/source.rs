@@ -455,7 +455,8 @@ impl<'a> Resolver<'a> {
                         let mut deps = std::mem::take(&mut self.deps);
                         own(&mut deps, &self.out);
                         let what = Requirement::Attribute(v, inst.clone(), name.text.clone(), value);
-                        self.out.constraints.push(Constraint { what, deps });
+                        let text = format!("{}: {}", name.text, crate::print::expression(e));
+                        self.out.constraints.push(Constraint { what, deps, text });
                     }
                 }
                 AttributeItem::Like(other) => {
@@ -479,7 +480,8 @@ impl<'a> Resolver<'a> {
                         })
                         .collect();
                     let what = Requirement::Like(v, inst.clone(), w, w_inst, except);
-                    self.out.constraints.push(Constraint { what, deps });
+                    let text = format!("..{}", other.name.text);
+                    self.out.constraints.push(Constraint { what, deps, text });
                 }
             }
         }

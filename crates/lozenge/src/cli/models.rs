@@ -19,6 +19,14 @@ impl Memory {
     }
 }
 
+/// What is done with a model that the standard does not allow.
+#[derive(Args, Clone, Copy, Default, Debug)]
+pub struct Standard {
+    /// Models: refuse what the standard does not allow, also where it has one meaning only and is taken with a warning otherwise.
+    #[arg(long)]
+    pub strict: bool,
+}
+
 /// `lozenge generate`
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -51,6 +59,9 @@ Examples:
   lozenge optimize model.onnx --check 3 -o out.onnx               and compare the outputs on three random inputs
   lozenge optimize model.onnx --rules my.gsl --rule fuse -o out.onnx
   lozenge optimize model.onnx --size batch=1 -o out.onnx          for one size: what follows from it is computed now
+  lozenge optimize model.onnx --const sr=16000 -o out.onnx         an input becomes a constant, branches on it are decided
+  lozenge optimize model.onnx --outputs features -o out.onnx       only what this value needs
+  lozenge optimize model.onnx --why conv_bn@y                      what keeps a rule from being applied at a node
   lozenge optimize model.onnx --rules my.gsl --trace steps.txt    what was done, to be read and replayed
   lozenge optimize model.onnx --rules my.gsl --replay steps.txt -o out.onnx
 
@@ -74,6 +85,12 @@ pub struct Optimize {
     /// Value of a named extent of the inputs, so that what follows from it is a constant; other names stay. May be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = super::size)]
     pub sizes: Vec<(String, i64)>,
+    /// Make an input a constant: a number for all its elements, or numbers between commas. May be given several times.
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = constant)]
+    pub constants: Vec<(String, Vec<f64>)>,
+    /// Outputs of the model from now on: those that it has, or results of nodes; what they do not need goes.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "replay")]
+    pub outputs: Vec<String>,
     /// Leave constants, equal and dead nodes as they are.
     #[arg(long)]
     pub no_fold: bool,
@@ -83,6 +100,9 @@ pub struct Optimize {
     /// Do what such a file says instead of looking for matches.
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
+    /// Say how far matching of a rule comes at a node, and what stands in the way, instead of rewriting; a node has its name or that of a result.
+    #[arg(long, value_name = "RULE@NODE", value_parser = rule_at, conflicts_with_all = ["replay", "trace", "output", "check"])]
+    pub why: Vec<(String, String)>,
     /// No more rewrites than this.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -98,6 +118,9 @@ pub struct Optimize {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub memory: Memory,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub standard: Standard,
     /// Write the model to a file (whole or not at all), in textual form if it is a .graph.
     #[arg(short, long, value_name = "OUT.onnx")]
     pub output: Option<PathBuf>,
@@ -140,6 +163,24 @@ fn bytes(text: &str) -> Result<u64, String> {
         _ => return Err(wrong()),
     };
     digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).filter(|n| *n > 0).ok_or_else(wrong)
+}
+
+fn rule_at(text: &str) -> Result<(String, String), String> {
+    match text.split_once('@') {
+        Some((rule, node)) if !rule.is_empty() && !node.is_empty() => Ok((rule.to_owned(), node.to_owned())),
+        _ => Err("the form is RULE@NODE, such as conv_bn@conv1".to_owned()),
+    }
+}
+
+fn constant(text: &str) -> Result<(String, Vec<f64>), String> {
+    let (name, value) = text.split_once('=').ok_or("the form is NAME=NUMBER, such as sr=16000")?;
+    let number = |word: &str| match word.trim() {
+        "true" => Ok(1.0),
+        "false" => Ok(0.0),
+        word => word.parse().map_err(|_| format!("`{word}` is not a number")),
+    };
+    let numbers = value.split(',').map(number).collect::<Result<_, _>>()?;
+    Ok((name.trim().to_owned(), numbers))
 }
 
 fn nodes(text: &str) -> Result<usize, String> {

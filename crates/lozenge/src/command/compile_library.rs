@@ -13,7 +13,6 @@ use super::passed_over;
 use crate::bind;
 use crate::cli::{Compile, Mode};
 use crate::encoding;
-use crate::execute;
 use crate::failure::{Failure, Source};
 use crate::files::{self, keep, read_source, spares_sources, write_whole};
 use crate::library::{self, Block, Entry, Kind, Manifest, Recipe};
@@ -36,6 +35,8 @@ struct Made {
     block: Vec<u8>,
     warnings: Vec<Diagnostic>,
     source: Option<Source>,
+    /// Lines of the header: what it was made of.
+    about: Vec<String>,
 }
 
 /// The names of what is written.
@@ -175,7 +176,8 @@ fn write(
 ) -> Result<(), Failure> {
     let source = encoding::name(&arguments.file);
     let (library_name, header_name) = (file_name(&names.library), file_name(&names.header));
-    let about = vec![format!("Functions of {source}, in {library_name}.")];
+    let mut about = vec![format!("Functions of {source}, in {library_name}.")];
+    about.extend(made.about.iter().cloned());
     let header = library::header(&header_name, &about, &made.structs, &made.entries);
     let mut flags = library::flags(made.standard);
     flags.extend(made.includes.iter().map(|flag| flag.to_string_lossy().into_owned()));
@@ -213,21 +215,17 @@ fn of_model(arguments: &Compile, names: &Names) -> Result<Made, Failure> {
     let request = ModelRequest {
         sizes: bind::by_name(&arguments.sizes)?,
         memory: arguments.memory.bytes(),
+        strict: arguments.standard.strict,
+        prefix: arguments.library.prefix()?,
         ..models::request(&arguments.file)
     };
     keep(&arguments.file);
     let model = models::prepare(models::open(&arguments.file)?, &arguments.file, &request)?;
     let compiled = pipeline::graph::compile(&model, &request)?;
-    let mut text =
-        String::from("#define _POSIX_C_SOURCE 200112L\n#include <stdbool.h>\n#include <stdint.h>\n");
-    for kernel in &compiled.kernels {
-        text.push_str(&format!("static __attribute__((noinline)) {}\n", execute::prototype(kernel)));
-    }
-    text.push_str("#include \"program.c\"\n");
     let block = pipeline::graph::parameter_block(&compiled.plan);
     let entries = vec![library::of_model(&compiled, &file_name(&names.block))];
     Ok(Made {
-        files: vec![("library.c", text), ("program.c", compiled.source)],
+        files: vec![("library.c", compiled.source)],
         standard: "-std=c99",
         includes: Vec::new(),
         entries,
@@ -235,6 +233,7 @@ fn of_model(arguments: &Compile, names: &Names) -> Result<Made, Failure> {
         block,
         warnings: Vec::new(),
         source: None,
+        about: super::model::about(arguments)?,
     })
 }
 
@@ -271,6 +270,7 @@ fn of_program(arguments: &Compile) -> Result<Made, Failure> {
         block: Vec::new(),
         warnings: Vec::new(),
         source: Some(source),
+        about: Vec::new(),
     })
 }
 
@@ -321,6 +321,7 @@ fn of_c(arguments: &Compile, source: Source) -> Result<Made, Failure> {
         block: Vec::new(),
         warnings,
         source: Some(source),
+        about: Vec::new(),
     })
 }
 

@@ -14,9 +14,22 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::{models, report};
 
+/// `--check ort` as `--check=ort`: another word behind `--check` is a file.
+fn with_values(arguments: &[OsString]) -> Vec<OsString> {
+    let mut words: Vec<OsString> = Vec::with_capacity(arguments.len());
+    for word in arguments {
+        match words.last_mut() {
+            Some(last) if last == "--check" && word == "ort" => last.push("=ort"),
+            _ => words.push(word.clone()),
+        }
+    }
+    words
+}
+
 /// Reads the command line. Where there is nothing more to do, help or an error has been printed, and the exit code is left.
 pub(super) fn parse(arguments: &[OsString]) -> Result<(Cli, ArgMatches), u8> {
     let mut command = Cli::command();
+    let arguments = &with_values(arguments);
     let parsed = command.try_get_matches_from_mut(arguments).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         Ok((cli, matches))

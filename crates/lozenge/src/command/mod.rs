@@ -20,6 +20,7 @@ mod generate;
 mod line;
 pub(crate) mod model;
 pub mod optimize;
+mod ort;
 mod passed_over;
 pub mod passes;
 mod poly;

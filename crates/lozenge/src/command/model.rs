@@ -5,18 +5,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use graph::evaluate::Datum;
-use graph::plan::{Place, Step};
+use graph::plan::{KernelCall, Place, Step};
 use graph::{Budget, Dim, Model, Tensor, TensorType, operators, plan};
 use loops::{Elem, Name};
 use serde_json::{Value as Json, json};
 use targets::Stage;
 
-use super::passed_over;
+use super::{ort, passed_over};
 use crate::bind;
-use crate::cli::{Compile, Run, Show};
+use crate::cli::{Against, Compile, Run, Show};
+use crate::digest;
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
 use crate::files::{keep, spares_sources, write_whole};
+use crate::library;
 use crate::models;
 use crate::pipeline::graph::{self as pipeline, CompiledModel, ModelRequest};
 use crate::process::{Compiler, Optimise};
@@ -37,6 +39,9 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let request = ModelRequest {
         sizes: bind::by_name(&arguments.sizes)?,
         memory: arguments.memory.bytes(),
+        strict: arguments.standard.strict,
+        prefix: arguments.library.prefix()?,
+        about: about(arguments)?,
         ..models::request(&arguments.file)
     };
     // What comes out is no model: it does not take the place of one.
@@ -85,6 +90,27 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         report::print(&text);
     }
     Ok(())
+}
+
+/// What the header says of where it comes from: the compiler, the model with its digest, the options.
+///
+/// # Errors
+/// `X0001` if the file can't be read.
+pub fn about(arguments: &Compile) -> Result<Vec<String>, Failure> {
+    let digest = digest::of_file(&arguments.file).map_err(|error| {
+        Failure::refused("X0001", format!("can't read {}: {error}", arguments.file.display()))
+    })?;
+    let name = arguments.file.file_name().unwrap_or_default().to_string_lossy();
+    let mut sizes: Vec<String> =
+        arguments.sizes.iter().map(|(name, extent)| format!("--size {name}={extent}")).collect();
+    sizes.extend(arguments.standard.strict.then(|| "--strict".to_owned()));
+    let registers = crate::machine::registers()?;
+    sizes.push(format!("vector registers: {} of {} bytes", registers.count, registers.bytes));
+    Ok(vec![
+        format!("Made by {} from {name}", library::generator()),
+        format!("(SHA-256 {digest})"),
+        format!("with {}.", sizes.join(", ")),
+    ])
 }
 
 /// Where the parameters of a compiled model are: beside its C file.
@@ -182,10 +208,17 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let given = read_arrays(&arguments.arguments)?;
     let mut sizes = bind::by_name(&arguments.sizes)?;
     let mut original = models::open(&arguments.file)?;
+    models::sound(&mut original, &arguments.file, arguments.standard.strict)?;
     bind_arrays(&mut original, &given, &mut sizes)?;
     let memory = arguments.memory.bytes();
-    let request = ModelRequest { sizes: sizes.clone(), memory, ..models::request(&arguments.file) };
-    let model = models::prepare(original.clone(), &arguments.file, &request)?;
+    let request = ModelRequest {
+        sizes: sizes.clone(),
+        memory,
+        strict: arguments.standard.strict,
+        profile: arguments.profile,
+        ..models::request(&arguments.file)
+    };
+    let model = models::prepare_sound(original.clone(), &request)?;
     let compiled = pipeline::compile(&model, &request)?;
     // The command, the driver and the files between them hold parameters, inputs and outputs.
     let ports = compiled.plan.inputs.iter().chain(&compiled.plan.outputs);
@@ -196,7 +229,8 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
             .note(format!("{} are free", bind::amount(bind::available_memory()))));
     }
     let inputs = inputs(&compiled, given, arguments.seed)?;
-    let optimise = if arguments.check { Optimise::FastExact } else { Optimise::Fast };
+    let exact = arguments.check == Some(Against::Evaluator);
+    let optimise = if exact { Optimise::FastExact } else { Optimise::Fast };
     let executable = build(&compiled, optimise)?;
     let schedule = Schedule {
         threads: arguments.threads,
@@ -207,10 +241,15 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let outcome = executable
         .run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)
         .map_err(|failure| with_node(failure, &original, &sizes, &inputs, memory))?;
-    let agreement = if arguments.check {
-        Some(check(&original, &sizes, &inputs, &outcome.outputs, memory)?)
-    } else {
-        None
+    let (agreement, compared) = match arguments.check {
+        None => (None, None),
+        Some(Against::Evaluator) => {
+            (Some(check(&original, &sizes, &inputs, &outcome.outputs, memory)?), None)
+        }
+        Some(Against::Ort) => {
+            let compared = ort::compare(&original, &arguments.file, &inputs, &outcome.outputs)?;
+            (Some(compared.text()), Some(compared))
+        }
     };
     let results: Vec<(&Name, &loops::Tensor)> =
         compiled.plan.outputs.iter().map(|p| &p.name).zip(&outcome.outputs).collect();
@@ -231,10 +270,18 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
                 json!({ "name": name.as_str(), "shape": t.shape, "type": t.data.elem().to_string(), "file": written.get(k), "value": show(t) })
             })
             .collect();
-        let value = json!({
+        let mut value = json!({
             "ok": true, "function": compiled.signature.c_name, "sizes": sizes_json(&sizes), "seed": arguments.seed, "results": results,
-            "seconds": outcome.times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(), "check": agreement,
+            "seconds": outcome.times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
+            "check": agreement,
         });
+        if arguments.profile {
+            value["profile"] = json!(profile_json(&compiled, &outcome.profile));
+        }
+        if let Some(compared) = &compared {
+            value["onnxruntime"] = compared.json();
+        }
+        close(compared.as_ref())?;
         report::print_json(value);
         return Ok(());
     }
@@ -253,8 +300,59 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         text.push_str(&format!("wrote {path}\n"));
     }
     text.push_str(&report::times(&summary, agreement.as_deref()));
+    if arguments.profile {
+        text.push_str(&profile(&compiled, &outcome.profile));
+    }
     report::print(&text);
-    Ok(())
+    close(compared.as_ref())
+}
+
+/// Whether results are as close to those of onnxruntime as rounding explains.
+///
+/// # Errors
+/// `X0401` if they are not.
+fn close(compared: Option<&ort::Compared>) -> Result<(), Failure> {
+    match compared.and_then(ort::Compared::worst) {
+        Some((name, worst)) if worst > CLOSE => Err(Failure::check(
+            "X0401",
+            format!("`{name}` differs from onnxruntime's by {worst:.1e} of its largest element"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The calls that ran with their times, the longest first.
+fn by_time<'c>(compiled: &'c CompiledModel, times: &'c [(u64, f64)]) -> Vec<(&'c KernelCall, u64, f64)> {
+    let calls = Step::calls(&compiled.plan.steps).into_iter().zip(times);
+    let mut all: Vec<_> = calls.map(|(call, (count, seconds))| (call, *count, *seconds)).collect();
+    all.sort_by(|a, b| b.2.total_cmp(&a.2));
+    all
+}
+
+/// A line for each call: how often it ran, its time on average, its share of all, and its nodes.
+fn profile(compiled: &CompiledModel, times: &[(u64, f64)]) -> String {
+    let all = by_time(compiled, times);
+    let whole: f64 = all.iter().map(|(.., seconds)| seconds).sum();
+    let mut rows = vec![["runs", "us a run", "share", "node"].map(str::to_owned).to_vec()];
+    for (call, count, seconds) in all {
+        rows.push(vec![
+            count.to_string(),
+            format!("{:.1}", seconds * 1e6 / count.max(1) as f64),
+            format!("{:.1} %", 100.0 * seconds / whole.max(1e-12)),
+            call.node.clone(),
+        ]);
+    }
+    report::table(&rows)
+}
+
+fn profile_json(compiled: &CompiledModel, times: &[(u64, f64)]) -> Vec<Json> {
+    let one = |(call, count, seconds): (&KernelCall, u64, f64)| {
+        json!({
+            "node": call.node, "function": compiled.kernels[call.kernel].c_name, "runs": count,
+            "seconds": seconds,
+        })
+    };
+    by_time(compiled, times).into_iter().map(one).collect()
 }
 
 fn sizes_json(sizes: &BTreeMap<Name, i64>) -> BTreeMap<&str, i64> {

@@ -49,6 +49,9 @@ pub struct Done {
 /// # Errors
 /// As [`work`].
 pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
+    if !arguments.why.is_empty() {
+        return why(arguments, as_json);
+    }
     let Done { total, replayed, nodes, simplified, checked, times } = work(arguments)?;
     if as_json {
         print_json(&total, nodes, simplified, checked.as_ref(), &times);
@@ -56,6 +59,53 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
         print_text(&total, replayed, nodes, simplified, checked.as_ref(), &times);
     }
     Ok(())
+}
+
+/// Says what rules do at nodes.
+///
+/// # Errors
+/// Models and rule files that can't be read; `X0009` where there is no such rule or node.
+fn why(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
+    let rules = rules::load(&arguments.rules, &arguments.only)?;
+    let model = ready(arguments)?;
+    let mut told = Vec::new();
+    for (rule, name) in &arguments.why {
+        let missing = |what: String| Failure::usage("X0009", what);
+        let node = graph::picture::find(&model.graph, name)
+            .ok_or_else(|| missing(format!("the model has no node and no value `{name}`")))?;
+        let lines = gsl::why(&model, &rules, rule, node)
+            .ok_or_else(|| missing(format!("there is no rule `{rule}`")))?;
+        told.push((format!("{rule}@{name}"), lines));
+    }
+    if as_json {
+        let all: Vec<_> = told.iter().map(|(at, lines)| json!({ "at": at, "found": lines })).collect();
+        report::print_json(json!({ "ok": true, "why": all }));
+        return Ok(());
+    }
+    for (at, lines) in told {
+        report::print(&format!("{at}:\n  {}\n", lines.join("\n  ")));
+    }
+    Ok(())
+}
+
+/// The model that rules are applied to: sound, with sizes, constants and outputs as the arguments say,
+/// and with types.
+///
+/// # Errors
+/// A model that can't be read or is not sound.
+fn ready(arguments: &Optimize) -> Result<graph::Model, Failure> {
+    let mut model = models::open_for_rules(&arguments.model)?;
+    // Rewriting takes for granted that values are defined, once, and before their use.
+    models::sound(&mut model, &arguments.model, arguments.standard.strict)?;
+    let sizes = crate::bind::by_name(&arguments.sizes)?;
+    let wrong = |problem| at(&arguments.model, problem);
+    if !sizes.is_empty() {
+        graph::plan::fix(&mut model, &sizes).map_err(wrong)?;
+    }
+    cut(&mut model, arguments).map_err(wrong)?;
+    graph::infer(&mut model).map_err(wrong)?;
+    models::declared(&model, &arguments.model, arguments.standard.strict)?;
+    Ok(model)
 }
 
 /// Does what the command does, without a word. The output file is whole or not there.
@@ -73,19 +123,10 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
     }
     times.rules = started.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let mut model = models::open_for_rules(&arguments.model)?;
-    // Rewriting takes for granted that values are defined, once, and before their use.
-    models::sound(&model, &arguments.model)?;
-    let sizes = crate::bind::by_name(&arguments.sizes)?;
-    if !sizes.is_empty() {
-        graph::plan::fix(&mut model, &sizes).map_err(|problem| at(&arguments.model, problem))?;
-    }
+    let mut model = ready(arguments)?;
     let original = (arguments.check > 0).then(|| model.clone());
-    if let Err(problem) = graph::infer(&mut model) {
-        return Err(at(&arguments.model, problem));
-    }
     times.read = clock.elapsed().as_secs_f64();
-    let nodes = model.graph.node_count();
+    let nodes = graph::bodies::count(&model.graph);
     let mut total = Report::default();
     let mut simplified = 0;
     let mut replayed = None;
@@ -124,8 +165,22 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
     }
     times.write = clock.elapsed().as_secs_f64();
     times.total = started.elapsed().as_secs_f64();
-    let after = model.graph.node_count();
+    let after = graph::bodies::count(&model.graph);
     Ok(Done { total, replayed, nodes: (nodes, after), simplified, checked, times })
+}
+
+/// Makes inputs constants, and outputs of other values, as the arguments say.
+fn cut(model: &mut graph::Model, arguments: &Optimize) -> Result<(), Diagnostic> {
+    for (name, numbers) in &arguments.constants {
+        graph::cut::fix_input(model, name, numbers)?;
+    }
+    if !arguments.outputs.is_empty() {
+        graph::infer(model)?;
+        let kept: Vec<loops::Name> = arguments.outputs.iter().map(loops::Name::new).collect();
+        graph::cut::keep_outputs(model, &kept)?;
+        graph::simplify::remove_dead(&mut model.graph);
+    }
+    Ok(())
 }
 
 /// A diagnostic about the model of a file.

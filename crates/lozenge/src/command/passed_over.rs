@@ -4,7 +4,7 @@ use std::path::Path;
 
 use targets::Settings;
 
-use crate::cli::{Choice, Command, Compile, Mode};
+use crate::cli::{Against, Choice, Command, Compile, Mode};
 use crate::failure::Failure;
 use crate::target::{self, Target};
 
@@ -145,13 +145,24 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
         Some("c") => ("a C file", &["--strategy", "--replay", "--type"]),
         _ => return Ok(()),
     };
-    let memory = match command {
-        Command::Compile(of) => of.memory.memory,
-        Command::Run(of) => of.memory.memory,
-        _ => None,
+    let of_models = match command {
+        Command::Compile(of) => vec![
+            ("--memory", of.memory.memory.is_some()),
+            ("--strict", of.standard.strict),
+            ("--prefix", of.library.prefix.is_some()),
+        ],
+        Command::Run(of) => {
+            vec![
+                ("--memory", of.memory.memory.is_some()),
+                ("--strict", of.standard.strict),
+                ("--profile", of.profile),
+                ("--check=ort", of.check == Some(Against::Ort)),
+            ]
+        }
+        _ => Vec::new(),
     };
-    let memory = memory.map(|_| "--memory");
-    match given(choice).into_iter().find(|option| nothing.contains(option)).or(memory) {
+    let of_models = of_models.into_iter().find(|(_, given)| *given).map(|(name, _)| name);
+    match given(choice).into_iter().find(|option| nothing.contains(option)).or(of_models) {
         None => Ok(()),
         Some(option) => {
             Err(Failure::usage("X0009", format!("`{option}` has no effect on {kind}")).help("remove it"))

@@ -37,12 +37,12 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let given = bind::by_name(&arguments.sizes)?;
     let sizes = bind::sizes(function, &given, &arrays)?;
     // The command, the driver and the files between them hold the arrays; a check adds two results and what makes them.
-    bind::check_memory(function, &sizes, if arguments.check { 6 } else { 3 })?;
+    bind::check_memory(function, &sizes, if arguments.check.is_some() { 6 } else { 3 })?;
     let ranges = check::ranges(lowered.definition.as_ref(), function, lowered.original.as_ref(), &sizes);
     let inputs = bind::inputs(function, &sizes, &arrays, &ranges, arguments.seed)?;
     drop(arrays);
 
-    let optimise = if arguments.check { Optimise::FastExact } else { Optimise::Fast };
+    let optimise = if arguments.check.is_some() { Optimise::FastExact } else { Optimise::Fast };
     let executable = build(&lowered, &request, optimise)?;
     let schedule = execute::Schedule {
         threads: arguments.threads,
@@ -51,7 +51,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         limit: Duration::from_secs(arguments.timeout),
     };
     let outcome = executable.run(0, &sizes, &inputs, schedule)?;
-    let agreement = if arguments.check {
+    let agreement = if arguments.check.is_some() {
         Some(compare(&lowered, function, &sizes, &inputs, &outcome.outputs)?)
     } else {
         None

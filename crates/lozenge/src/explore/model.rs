@@ -263,7 +263,7 @@ fn rewriting(model: &Model, path: &Path) -> Vec<Part> {
 
 fn tried(model: &Model, path: &Path) -> Result<Vec<Vec<String>>, Failure> {
     let mut model = model.clone();
-    models::sound(&model, path)?;
+    models::sound(&mut model, path, false)?;
     graph::infer(&mut model).map_err(|d| pipeline::at(&models::name(path), d))?;
     let rules = rules::load(&[], &[])?;
     let options = gsl::Options::default();

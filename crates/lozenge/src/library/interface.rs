@@ -8,6 +8,8 @@ use loops::{Elem, Function, ParamMode};
 use targets::Signature;
 
 use crate::check;
+use graph::plan::Step;
+
 use crate::pipeline::graph::CompiledModel;
 
 /// A function of a library.
@@ -57,6 +59,7 @@ const DONE: Status = (0, "done");
 const MEMORY: Status = (1, "memory ran out");
 const SIZES: Status = (2, "the sizes are not those that are required");
 const OUTSIDE: Status = (targets::model::OUTSIDE, "an index is outside of what it is an index of");
+const UNFIT: Status = (targets::model::UNFIT, "a branch is taken that does not fit the sizes");
 
 /// Functions that were made of definitions: as they were lowered, with their definitions where they have one.
 pub fn of_programs<'f>(
@@ -133,14 +136,20 @@ pub fn of_model(compiled: &CompiledModel, block: &str) -> Entry {
         .collect();
     let mut conditions = Vec::new();
     if plan.parameter_bytes > 0 {
-        conditions.push(format!("`parameters` are the bytes of {block}, at an address that 64 divides"));
+        let bytes = plan.parameter_bytes;
+        conditions
+            .push(format!("`parameters` are the {bytes} bytes of {block}, at an address that 64 divides"));
     }
     conditions.extend(apart(&parameters));
+    let mut status = vec![DONE, MEMORY, OUTSIDE];
+    if Step::fails(&plan.steps) {
+        status.push(UNFIT);
+    }
     Entry {
         name: compiled.signature.name.to_string(),
         symbol: compiled.signature.c_name.clone(),
         result: "int".to_owned(),
-        status: vec![DONE, MEMORY, OUTSIDE],
+        status,
         sizes: Vec::new(),
         parameters,
         conditions,

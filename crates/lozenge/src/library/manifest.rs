@@ -71,7 +71,8 @@ impl Manifest<'_> {
     }
 }
 
-fn generator() -> String {
+/// This compiler and its version.
+pub fn generator() -> String {
     match env!("LOZENGE_COMMIT") {
         "" => format!("lozenge {}", env!("CARGO_PKG_VERSION")),
         commit => format!("lozenge {} ({commit})", env!("CARGO_PKG_VERSION")),

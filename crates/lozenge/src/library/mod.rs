@@ -10,4 +10,4 @@ mod manifest;
 pub use build::{Kind, Recipe, build, flags};
 pub use header::header;
 pub use interface::{Entry, Regions, of_c, of_model, of_programs};
-pub use manifest::{Block, Manifest, pkg_config};
+pub use manifest::{Block, Manifest, generator, pkg_config};

@@ -2,6 +2,7 @@
 //! calls them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use graph::plan::{self, Kernel, Place, Plan, Step};
 use graph::simplify::FoldOptions;
@@ -12,6 +13,7 @@ use targets::model::{self, Call, Port};
 
 use super::History;
 use crate::failure::Failure;
+use crate::library;
 use crate::request::{Event, Progress};
 
 /// A model as C.
@@ -23,7 +25,7 @@ pub struct CompiledModel {
     pub program: Program,
     /// The C file.
     pub source: String,
-    /// Declarations of its functions.
+    /// The declaration of the model's function. The other functions are static.
     pub header: String,
     /// The function of the whole model.
     pub signature: Signature,
@@ -40,6 +42,14 @@ pub struct ModelRequest {
     pub sizes: BTreeMap<Name, i64>,
     /// Bytes for constants that are computed.
     pub memory: u64,
+    /// What the function of the model is called; none: by the name of the file.
+    pub prefix: Option<String>,
+    /// Whether the function counts the time of its calls, and prints it at the end of the program.
+    pub profile: bool,
+    /// Lines that the header begins with.
+    pub about: Vec<String>,
+    /// Whether a model is refused that the standard does not allow and that has one meaning only.
+    pub strict: bool,
     /// The vector registers of a core; none: those of this machine.
     pub registers: Option<Registers>,
     /// Who is told what is being done.
@@ -52,6 +62,10 @@ impl Default for ModelRequest {
             name: "model".to_owned(),
             sizes: BTreeMap::new(),
             memory: Budget::default().memory,
+            prefix: None,
+            profile: false,
+            about: Vec::new(),
+            strict: false,
             registers: None,
             progress: Progress::default(),
         }
@@ -59,6 +73,12 @@ impl Default for ModelRequest {
 }
 
 impl ModelRequest {
+    /// The name of the model's function: the prefix, or the name of the file without its ending.
+    fn function(&self) -> String {
+        let of_file = || Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        self.prefix.clone().or_else(of_file).filter(|name| !name.is_empty()).unwrap_or("model".to_owned())
+    }
+
     /// The vector registers to compile for.
     ///
     /// # Errors
@@ -73,19 +93,21 @@ pub fn at(name: &str, diagnostic: Diagnostic) -> Failure {
     Failure::from(diagnostic).note(format!("in {name}"))
 }
 
-/// Whether a model hangs together and its operators are of versions that are known. What is to be
-/// said of their versions is the result.
+/// Whether a model hangs together and its operators are of versions that are known. What has one
+/// meaning only is put right, unless that is to be refused (`strict`). What is to be said of that
+/// and of versions is the result.
 ///
 /// # Errors
 /// What validation finds, `G0212` for operator sets.
-pub fn sound(model: &Model, name: &str) -> Result<Option<String>, Failure> {
+pub fn sound(model: &mut Model, name: &str, strict: bool) -> Result<Vec<String>, Failure> {
+    let mut said = if strict { Vec::new() } else { short(graph::tolerate(model)) };
     let found = graph::validate(model);
     if !found.is_empty() {
         let failure = Failure { diagnostics: found, ..at(name, Diagnostic::general(Code("G0201"), "")) };
         return Err(failure.note(format!("in {name}")));
     }
     let older = graph::opsets::check(model).map_err(|d| at(name, d))?;
-    Ok(older.map(|older| {
+    said.extend(older.map(|older| {
         let treated = match older.operators.as_slice() {
             [one] => format!("{one} is"),
             several => format!("{} are", several.join(", ")),
@@ -94,20 +116,48 @@ pub fn sound(model: &Model, name: &str) -> Result<Option<String>, Failure> {
             "{name} is written for version {} of the standard operators; {treated} treated as in a newer version, in which nothing that it uses has changed",
             older.version
         )
-    }))
+    }));
+    Ok(said)
+}
+
+/// So many warnings of one kind are given, at most.
+const MOST_SAID: usize = 8;
+
+/// The first sentences, and how many were left out.
+fn short(mut said: Vec<String>) -> Vec<String> {
+    let more = said.len().saturating_sub(MOST_SAID);
+    said.truncate(MOST_SAID);
+    if more > 0 {
+        said.push(format!("and {more} more of this kind"));
+    }
+    said
+}
+
+/// What is declared of results and contradicts their operators, after inference. The operators are
+/// believed.
+///
+/// # Errors
+/// `G0301` if that is to be refused (`strict`).
+pub fn declared(model: &Model, name: &str, strict: bool) -> Result<Vec<String>, Failure> {
+    let found = graph::infer::misdeclared(model);
+    match found.first() {
+        Some(first) if strict => Err(at(name, Diagnostic::general(Code("G0301"), first.clone()))),
+        _ => Ok(short(found)),
+    }
 }
 
 /// Gives the named extents of the inputs of a sound model numbers, infers its types, and leaves out
-/// what need not be computed.
+/// what need not be computed. The warnings are of declared types that contradict operators.
 ///
 /// # Errors
 /// What inference finds.
-pub fn prepare(mut model: Model, request: &ModelRequest) -> Result<Model, Failure> {
+pub fn prepare(mut model: Model, request: &ModelRequest) -> Result<(Model, Vec<String>), Failure> {
     let refuse = |d| at(&request.name, d);
     plan::bind(&mut model, &request.sizes).map_err(refuse)?;
+    let warnings = declared(&model, &request.name, request.strict)?;
     let options = FoldOptions::default().within(request.memory);
     graph::control::settle(&mut model, &options).map_err(refuse)?;
-    Ok(model)
+    Ok((model, warnings))
 }
 
 /// Compiles a prepared model.
@@ -121,7 +171,7 @@ pub fn compile(model: &Model, request: &ModelRequest) -> Result<CompiledModel, F
     let functions = translated(&plan, progress)?;
     progress.step("writing the C");
     let program = Program { functions };
-    let options = targets::Options { workspace: true, ..targets::Options::default() };
+    let options = targets::Options { workspace: true, local: true, ..targets::Options::default() };
     let emitted = targets::emit(&program, &options)?;
     let takes = emitted.source.contains(model::WORKSPACE);
     let workspace_bytes =
@@ -132,22 +182,26 @@ pub fn compile(model: &Model, request: &ModelRequest) -> Result<CompiledModel, F
         dims: port.dims.clone(),
     };
     let whole = model::Model {
-        name: if plan.name.is_empty() { "model".into() } else { plan.name.clone() },
+        name: request.function().into(),
         inputs: plan.inputs.iter().map(port).collect(),
         outputs: plan.outputs.iter().map(port).collect(),
         parameter_bytes: plan.parameter_bytes,
         arena_bytes: plan.arena_bytes.next_multiple_of(64),
         workspace_bytes: workspace_bytes.min(MOST_WORKSPACE),
         steps: plan.steps.iter().map(step).collect(),
+        profile: request.profile,
     };
     let (driver, signature) = model::driver(&whole, &emitted.signatures);
     let source = format!(
         "{HEAD}{}\n{driver}",
         emitted.source.replacen("#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n", "", 1)
     );
-    let header = emitted.header;
     let kernels = emitted.signatures;
-    Ok(CompiledModel { plan, program, source, header, signature, kernels })
+    let mut compiled = CompiledModel { plan, program, source, header: String::new(), signature, kernels };
+    let name = compiled.signature.c_name.clone();
+    let entry = library::of_model(&compiled, "the file that came with the C");
+    compiled.header = library::header(&format!("{name}.h"), &request.about, &[], &[entry]);
+    Ok(compiled)
 }
 
 /// The functions of a plan's kernels.
@@ -202,6 +256,7 @@ fn step(step: &Step) -> model::Step {
             otherwise: all(&branch.otherwise),
             comment: branch.node.clone(),
         },
+        Step::Fail(why) => model::Step::Fail(why.clone()),
         Step::Repeat(repeat) => model::Step::Repeat {
             rounds: match repeat.rounds {
                 plan::Rounds::Known(n) => model::Rounds::Known(n),
@@ -217,7 +272,10 @@ fn step(step: &Step) -> model::Step {
 }
 
 /// What the file begins with.
-const HEAD: &str = "#define _POSIX_C_SOURCE 200112L /* posix_memalign */
+const HEAD: &str = "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error \"The results would be wrong: compile this file without -ffast-math, -Ofast, -fassociative-math, -ffinite-math-only.\"
+#endif
+#define _POSIX_C_SOURCE 200112L /* posix_memalign */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@ use std::time::Instant;
 use graph::Model;
 use graph::simplify::FoldOptions;
 use gsl::{Options, Report, RuleSet};
-use loops::Diagnostic;
+use loops::{Code, Diagnostic};
 
-use super::graph::{ModelRequest, at};
+use super::graph::{ModelRequest, at, declared};
 use crate::failure::Failure;
 use crate::request::Event;
 use crate::rules;
@@ -26,6 +26,8 @@ pub struct Rewriting {
     pub rewrite: f64,
     /// Seconds that the simplifier took.
     pub simplify: f64,
+    /// What was declared of results and contradicts their operators.
+    pub warnings: Vec<String>,
 }
 
 /// Rewrites a sound model, whose types were inferred, until no rule applies.
@@ -39,9 +41,53 @@ pub fn rewrite(
     request: &ModelRequest,
 ) -> Result<Rewriting, Failure> {
     request.progress.tell(Event::Count("rewriting", model.graph.node_count() as u64));
-    let done = rounds(model, rules, options, request);
+    let done = everywhere(model, rules, options, request, 0);
     request.progress.tell(Event::End);
     done
+}
+
+/// Graphs nested deeper than this stay as they are.
+const MAX_DEPTH: u32 = 64;
+
+/// Rewrites the graph of a model, and then the bodies of its branches and loops. A trace is of the
+/// graph alone, since what it names are its nodes.
+fn everywhere(
+    model: &mut Model,
+    rules: &RuleSet,
+    options: &Options,
+    request: &ModelRequest,
+    depth: u32,
+) -> Result<Rewriting, Failure> {
+    let mut all = rounds(model, rules, options, request)?;
+    if options.trace || depth >= MAX_DEPTH {
+        return Ok(all);
+    }
+    for place in graph::bodies::places(&model.graph) {
+        let limit = options.limit.map(|most| most.saturating_sub(all.total.applied));
+        let Some(mut body) = graph::bodies::take(model, place).filter(|_| limit != Some(0)) else { continue };
+        let options = Options { limit, ..options.clone() };
+        let done = match everywhere(&mut body, rules, &options, request, depth + 1) {
+            Ok(done) => done,
+            // A branch that does not fit the sizes stays as it is.
+            Err(failure) if failure.diagnostics.iter().all(|d| d.code == Code("G0301")) => continue,
+            Err(failure) => return Err(failure),
+        };
+        if done.total.applied + done.simplified > 0 {
+            in_order(&mut body)?;
+            graph::bodies::put(model, place, body.graph);
+        }
+        all.rewrite += done.rewrite;
+        all.simplify += done.simplify;
+        all.simplified += done.simplified;
+        let nodes = all.total.nodes;
+        add(&mut all.total, done.total);
+        all.total.nodes = nodes;
+    }
+    if depth == 0 {
+        let types = graph::infer(model);
+        types.map_err(|problem| at(&request.name, problem))?;
+    }
+    Ok(all)
 }
 
 /// Rewrites a sound model by the rules that ship; sizes of the request are built into it.
@@ -55,9 +101,10 @@ pub fn by_shipped_rules(model: &mut Model, request: &ModelRequest) -> Result<Rew
         graph::plan::fix(model, &request.sizes).map_err(refuse)?;
     }
     graph::infer(model).map_err(refuse)?;
+    let warnings = declared(model, &request.name, request.strict)?;
     let done = rewrite(model, &rules, &Options { fold: true, ..Options::default() }, request)?;
     in_order(model)?;
-    Ok(done)
+    Ok(Rewriting { warnings, ..done })
 }
 
 /// Puts the nodes of a graph into an order in which they can be evaluated.

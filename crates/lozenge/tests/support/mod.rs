@@ -30,7 +30,7 @@ pub fn calls(model: &Model) -> usize {
     let mut count = 0;
     for registers in [Registers { count: 16, bytes: 32 }, Registers { count: 32, bytes: 64 }] {
         let request = ModelRequest { registers: Some(registers), ..ModelRequest::default() };
-        let prepared = prepare(model.clone(), &request).expect("a model");
+        let (prepared, _) = prepare(model.clone(), &request).expect("a model");
         let compiled = compile(&prepared, &request).expect("code");
         count = Step::calls(&compiled.plan.steps).len();
         let words = parameter_block(&compiled.plan);

@@ -121,7 +121,12 @@ pub fn translate(function: &Function, c_name: &str, options: &Options) -> Result
         checked_body(&mut lower, function, &params)?
     };
     let comment = if paper { Vec::new() } else { describe(function, &signature) };
-    let result = if paper { "void" } else { "int" }.to_owned();
+    let result = match (paper, options.local) {
+        (true, _) => "void",
+        (false, true) => "static __attribute__((noinline)) int",
+        (false, false) => "int",
+    };
+    let result = result.to_owned();
     let code = CFunction { comment, result, name: c_name.to_owned(), params, body };
     Ok(Done { code, signature, helpers: lower.helpers, structs: lower.structs })
 }

@@ -98,6 +98,8 @@ pub struct Options {
     pub callable: bool,
     /// Take memory from the calling thread's [`crate::model::WORKSPACE`] as long as that lasts; whoever sets that up has to know how much is wanted.
     pub workspace: bool,
+    /// Whether the functions are for this file only (`static`).
+    pub local: bool,
 }
 
 impl Default for Options {
@@ -110,6 +112,7 @@ impl Default for Options {
             main: false,
             callable: false,
             workspace: false,
+            local: false,
         }
     }
 }
