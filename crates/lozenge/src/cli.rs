@@ -22,7 +22,7 @@ mod settings;
 pub use choice::{Choice, Mode};
 pub use fuzz::{Fuzz, FuzzOf};
 pub use library::Library;
-pub use models::{CheckRules, Generate, Memory, Optimize, Standard};
+pub use models::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
 pub use settings::TargetSettings;
 
@@ -180,9 +180,6 @@ pub struct Compile {
     pub memory: Memory,
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub standard: Standard,
-    #[command(flatten)]
-    #[allow(missing_docs)]
     pub library: Library,
     /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
     #[arg(short, long, value_name = "OUT")]
@@ -272,9 +269,6 @@ pub struct Run {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub memory: Memory,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub standard: Standard,
 }
 
 impl Run {

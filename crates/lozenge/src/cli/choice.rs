@@ -52,7 +52,7 @@ pub struct Choice {
     /// C: pointers of a region never overlap, even without `restrict`, where that can't be tested before the region.
     #[arg(long)]
     pub assume_no_alias: bool,
-    /// C: a region that can't be taken is an error, and nothing is written; else it stays as it is, with a warning.
+    /// C: a region that can't be taken is an error, and nothing is written; else it stays as it is, with a warning. Models: what the standard does not allow is an error, also where it has one meaning only; else it is taken, with a warning.
     #[arg(long)]
     pub strict: bool,
     /// C: without pragmas, every loop nest that can be taken is a region.

@@ -215,7 +215,7 @@ fn of_model(arguments: &Compile, names: &Names) -> Result<Made, Failure> {
     let request = ModelRequest {
         sizes: bind::by_name(&arguments.sizes)?,
         memory: arguments.memory.bytes(),
-        strict: arguments.standard.strict,
+        strict: arguments.choice.strict,
         prefix: arguments.library.prefix()?,
         ..models::request(&arguments.file)
     };

@@ -39,7 +39,7 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let request = ModelRequest {
         sizes: bind::by_name(&arguments.sizes)?,
         memory: arguments.memory.bytes(),
-        strict: arguments.standard.strict,
+        strict: arguments.choice.strict,
         prefix: arguments.library.prefix()?,
         about: about(arguments)?,
         ..models::request(&arguments.file)
@@ -103,7 +103,7 @@ pub fn about(arguments: &Compile) -> Result<Vec<String>, Failure> {
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy();
     let mut sizes: Vec<String> =
         arguments.sizes.iter().map(|(name, extent)| format!("--size {name}={extent}")).collect();
-    sizes.extend(arguments.standard.strict.then(|| "--strict".to_owned()));
+    sizes.extend(arguments.choice.strict.then(|| "--strict".to_owned()));
     let registers = crate::machine::registers()?;
     sizes.push(format!("vector registers: {} of {} bytes", registers.count, registers.bytes));
     Ok(vec![
@@ -208,13 +208,13 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let given = read_arrays(&arguments.arguments)?;
     let mut sizes = bind::by_name(&arguments.sizes)?;
     let mut original = models::open(&arguments.file)?;
-    models::sound(&mut original, &arguments.file, arguments.standard.strict)?;
+    models::sound(&mut original, &arguments.file, arguments.choice.strict)?;
     bind_arrays(&mut original, &given, &mut sizes)?;
     let memory = arguments.memory.bytes();
     let request = ModelRequest {
         sizes: sizes.clone(),
         memory,
-        strict: arguments.standard.strict,
+        strict: arguments.choice.strict,
         profile: arguments.profile,
         ..models::request(&arguments.file)
     };

@@ -112,7 +112,8 @@ pub(super) fn by_models(
     }
     let of_targets = settings.given().map(|name| format!("--{name}"));
     let of_targets = of_targets.chain(threads_of_code.map(|_| "--threads".to_owned()));
-    match of_targets.chain(given(choice).into_iter().map(str::to_owned)).next() {
+    let of_programs = given(choice).into_iter().filter(|option| *option != "--strict").map(str::to_owned);
+    match of_targets.chain(of_programs).next() {
         None => Ok(()),
         Some(option) => Err(Failure::usage("X0009", format!("`{option}` has no effect on a model"))
             .help("remove it; models take sizes, and to run them arrays and threads")),
@@ -146,15 +147,12 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
         _ => return Ok(()),
     };
     let of_models = match command {
-        Command::Compile(of) => vec![
-            ("--memory", of.memory.memory.is_some()),
-            ("--strict", of.standard.strict),
-            ("--prefix", of.library.prefix.is_some()),
-        ],
+        Command::Compile(of) => {
+            vec![("--memory", of.memory.memory.is_some()), ("--prefix", of.library.prefix.is_some())]
+        }
         Command::Run(of) => {
             vec![
                 ("--memory", of.memory.memory.is_some()),
-                ("--strict", of.standard.strict),
                 ("--profile", of.profile),
                 ("--check=ort", of.check == Some(Against::Ort)),
             ]
