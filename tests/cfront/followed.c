@@ -95,3 +95,30 @@ unsigned counters(unsigned n, int m, double *restrict x)
 #pragma endscop
   return k;
 }
+/* How often the inner loop runs is a factor, so that it must not be negative. */
+int packed(int n, int m, double *restrict x, const double *restrict y)
+{
+  int k = 0;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < m; j++)
+      x[k++] = y[j] + i;
+    for (int j = 0; j < m; j++)
+      x[i * m + j] *= 2;
+  }
+#pragma endscop
+  return k;
+}
+int skipping(int n, int m, double *restrict x)
+{
+  int k = 0;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < m; j++)
+      k++;
+    k += 2;
+  }
+  x[k] = 1;
+#pragma endscop
+  return k;
+}

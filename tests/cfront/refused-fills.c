@@ -16,5 +16,9 @@ void f(int n, int m, double *restrict x, float A[restrict n][m], int *restrict k
       continue;
     i++;
   }
+  while (i < n) {
+    int d = 2;
+    i += d;
+  }
 #pragma endscop
 }

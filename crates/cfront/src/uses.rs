@@ -128,7 +128,7 @@ impl<'s> Uses<'s> {
         }
         // `int i, j = 0;`: a declaration goes back to a word of a type.
         if self.is_punct(last - 1, &[","]) {
-            let first = (range.start..last).rev().find(|k| self.is_punct(*k, &[";", "{", "}", "(", ")"]))?;
+            let first = (0..last).rev().find(|k| self.is_punct(*k, &[";", "{", "}", "(", ")"]))?;
             if self.is_punct(first, &["(", ")"]) || self.source.tokens[first + 2].tok != Tok::Ident {
                 return None;
             }

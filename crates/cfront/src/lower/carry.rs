@@ -110,7 +110,9 @@ impl Lowering<'_> {
                 after.polynomial().minus(&start).filter(|by| same && self.is_invariant(by, loop_.hub))
             });
             if let Some(by) = by {
-                let conditions = saved.conditions_of(k);
+                // What the trial needed to find this is needed where it is used.
+                let mut conditions = saved.conditions_of(k);
+                conditions.extend(self.conditions_of(k));
                 found.push(Carried { object: k, before: value, conditions, by });
             }
         }
@@ -164,9 +166,9 @@ impl Lowering<'_> {
 
     /// Sets a variable to what it is after some iterations, where that is a value of its type.
     fn advance(&mut self, one: &Carried, (by, times): &(Polynomial, Linear), at: At) {
-        let mark = self.assumed.len();
+        let around = std::mem::take(&mut self.assumed);
         let value = self.advanced(one, by, times, at);
-        let conditions = self.assumed.split_off(mark.min(self.assumed.len()));
+        let conditions = std::mem::replace(&mut self.assumed, around);
         match value {
             Some(value) => {
                 self.set_value(one.object, value, conditions);
@@ -223,9 +225,9 @@ impl Lowering<'_> {
                 self.set_value(one.object, one.before.clone(), one.conditions.clone());
                 continue;
             }
-            let mark = self.assumed.len();
+            let around = std::mem::take(&mut self.assumed);
             let times = self.trip_count(loop_);
-            let conditions = self.assumed.split_off(mark.min(self.assumed.len()));
+            let conditions = std::mem::replace(&mut self.assumed, around);
             let Some(times) = times else { continue };
             self.advance(one, &(one.by.clone(), times), loop_.at);
             if self.value_of(one.object).is_some() {

@@ -344,13 +344,14 @@ impl Lowering<'_> {
 
     /// Notes the value that a variable is set to.
     pub(super) fn follow(&mut self, k: usize, e: &Expr) {
-        let mark = self.assumed.len();
+        // Also what is tested for something else already: that may be given up.
+        let around = std::mem::take(&mut self.assumed);
         let ty = self.res.objects[k].ty.clone();
         let value = match &ty.ty {
             CType::Int(int) => self.number(e, *int, &ty).ok_or_else(|| not("", e.at)),
             _ => self.place_for(k, e).map(Value::Place),
         };
-        let conditions = self.assumed.split_off(mark.min(self.assumed.len()));
+        let conditions = std::mem::replace(&mut self.assumed, around);
         match value {
             Ok(value) => self.set_value(k, value, conditions),
             Err(why) => {
@@ -387,9 +388,9 @@ impl Lowering<'_> {
 
     /// Notes the product that a variable stands for that is set where it is declared.
     pub(super) fn set_product(&mut self, k: usize, e: &Expr, ty: &QType, int: IntType) {
-        let mark = self.assumed.len();
+        let around = std::mem::take(&mut self.assumed);
         let product = self.product_of(e, int, ty);
-        let conditions = self.assumed.split_off(mark.min(self.assumed.len()));
+        let conditions = std::mem::replace(&mut self.assumed, around);
         if let Some(product) = product {
             self.set_value(k, Value::Product(product), conditions);
         }

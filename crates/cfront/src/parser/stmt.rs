@@ -162,7 +162,18 @@ impl Parser<'_> {
             return None;
         }
         let StmtKind::Block(mut statements) = body.kind else { return None };
+        // What the body declares is not known in a header.
+        let declared: Vec<String> = statements
+            .iter()
+            .filter_map(|stmt| match &stmt.kind {
+                StmtKind::Declare(declared) => Some(declared),
+                _ => None,
+            })
+            .flat_map(|declared| declared.iter().map(|d| d.name.clone()))
+            .collect();
+        let own = |e: &Expr| declared.iter().any(|name| mentions(e, name));
         let counts = |stmt: &Stmt| match &stmt.kind {
+            StmtKind::Expr(e) if own(e) => false,
             StmtKind::Expr(Expr {
                 kind: ExprKind::Step(_, target) | ExprKind::Assign(_, target, _), ..
             }) => matches!(&target.kind, ExprKind::Ident(name) if mentions(&cond, name)),

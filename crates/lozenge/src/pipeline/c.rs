@@ -375,8 +375,8 @@ pub fn rewrite(
         }
         let one = match rewritten(source, region, request) {
             Ok(one) => one,
-            // The others are done all the same.
-            Err(failure) if request.partial => {
+            // The others are done all the same. A schedule that was given is for all of them.
+            Err(failure) if request.partial && !matches!(request.schedule, Schedule::Given(_)) => {
                 warnings.extend(failure.diagnostics.iter().filter_map(told));
                 failed.get_or_insert(failure);
                 continue;
