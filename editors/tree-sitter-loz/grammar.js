@@ -17,7 +17,8 @@ const PREC = {
   add: 5,
   multiply: 6,
   unary: 7,
-  apply: 8,
+  power: 8,
+  apply: 9,
 };
 
 const OPERATORS = [
@@ -148,7 +149,7 @@ module.exports = grammar({
     // Expressions.
 
     _expression: ($) =>
-      choice($.lambda, $.let, $.if, $.pipe, $.binary, $.unary, $.application, $._atom),
+      choice($.lambda, $.let, $.if, $.pipe, $.binary, $.unary, $.power, $.application, $._atom),
 
     lambda: ($) =>
       prec.right(
@@ -206,6 +207,9 @@ module.exports = grammar({
     unary: ($) =>
       prec(PREC.unary, seq(field("operator", choice("-", "!")), field("operand", $._expression))),
 
+    power: ($) =>
+      prec(PREC.power, seq(field("base", $._expression), "^", field("exponent", $.number))),
+
     application: ($) =>
       prec.right(
         PREC.apply,
@@ -223,9 +227,14 @@ module.exports = grammar({
         $.parenthesized,
         $.ascription,
         $.tuple,
+        $.array,
       ),
 
-    index: ($) => seq(field("array", $._atom), "[", commaSep(field("subscript", $._expression)), "]"),
+    // A subscript stands directly behind its array; `f [x]` applies `f` to an array.
+    index: ($) =>
+      seq(field("array", $._atom), token.immediate("["), commaSep(field("subscript", $._expression)), "]"),
+
+    array: ($) => seq("[", commaSep(field("element", $._expression)), "]"),
 
     section: ($) => seq("(", field("operator", choice(...SECTIONS)), ")"),
 

@@ -34,6 +34,6 @@ lozenge compile strategy.loz --strategy auto --emit trace > strategy.trace; loze
 lozenge compile dot.loz --def dot --replay strategy.trace
 lozenge compile strategy.loz --replay dot.loz
 # what occurs twice is computed once, what is not used is not computed
-printf 'def norm [n] (xs: [n]f32): [n]f32 =\n  let unused = reduceSeq max 0 xs in\n  mapSeq (\\x -> x / reduceSeq (+) 1 xs + reduceSeq (+) 1 xs) xs\n' > twice.loz; lozenge compile twice.loz --emit functional; lozenge compile twice.loz --emit trace; lozenge compile twice.loz --strategy none --emit functional
+printf 'def norm [n] (xs: [n]f32): [n]f32 =\n  let unused = reduceSeq max 0 xs in\n  mapSeq (\\x -> x / reduceSeq (+) 1 xs + reduceSeq (+) 1 xs) xs\n' > twice.loz; lozenge compile twice.loz --emit functional; lozenge compile twice.loz --emit trace; lozenge run twice.loz --size n=9 --check | tail -1; lozenge compile twice.loz --strategy none --emit functional
 # a sum of many terms
 (printf 'def f (x: f32): f32 = x'; for k in $(seq 1 3000); do printf ' + x * %s' $k; done) > long-sum.loz; lozenge run long-sum.loz --arg x=0.5 --check | tail -1

@@ -67,8 +67,6 @@ pub struct Request {
     pub registers: Option<Registers>,
     /// The order of loops.
     pub schedule: Schedule,
-    /// Which statements share loops on the polyhedral side; none: by the program.
-    pub fusion: Option<polyhedral::scheduling::Fusion>,
     /// Element types for type parameters of the definition, such as `("t", "f64")`.
     pub types: Vec<(String, String)>,
     /// C: options of the preprocessor (`-I...`, `-D...`).

@@ -6,7 +6,7 @@
 //! It is the same program if, in the block that declares the scalar, the store is unconditional and of the scalar's type; what that block mentions of the array
 //! before are other elements (`X[k][j]` with `k < i`, in substitutions and factorisations); the scalar is assigned before it is read; and the store is the last that
 //! mentions it. Until the store nobody can see what the element holds. Where more is stored than the scalar (`C[i][j] = alpha * s`), that is done with the element at
-//! the end. Left out: what is stored on top of what was there (`C[i][j] = s + beta * C[i][j]`), and arrays that are local.
+//! the end. Left out: what is stored on top of what was there (`C[i][j] = s + beta * C[i][j]`), and local arrays that share their name with others.
 
 use crate::pass::{Pass, Step};
 use loops::facts::Facts;
@@ -101,13 +101,32 @@ fn placed(function: &Function, facts: &Facts, rest: &[Stmt]) -> Option<Vec<Stmt>
     Some(result)
 }
 
-/// Whether an access is an element, of that type, of an array that the caller sees, at a place that does not depend on data.
+/// Whether an access is an element, of that type, of an array that the caller sees or that is the only local one of its name, at a place that does not depend on data.
 fn is_element(function: &Function, element: &Access, elem: &Elem) -> bool {
-    let param = function.params.iter().find(|param| param.name == element.array);
+    let array = match function.params.iter().find(|param| param.name == element.array) {
+        Some(param) => param.mode != ParamMode::In && param.elem == *elem,
+        None => is_only_local(function, &element.array, elem),
+    };
     matches!(elem, Elem::Scalar(_))
         && element.path.is_empty()
         && element.indices.iter().all(|e| e.arrays().is_empty())
-        && param.is_some_and(|param| param.mode != ParamMode::In && param.elem == *elem)
+        && array
+}
+
+/// Whether a function declares one local array of a name, with such elements.
+fn is_only_local(function: &Function, name: &Name, elem: &Elem) -> bool {
+    let (mut count, mut fits) = (0, false);
+    for stmt in &function.body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Local(local) = stmt
+                && local.name == *name
+            {
+                count += 1;
+                fits = !local.dims.is_empty() && local.elem == *elem;
+            }
+        });
+    }
+    count == 1 && fits
 }
 
 /// Whether accesses are of different elements, wherever both are in scope.
@@ -233,6 +252,19 @@ mod tests {
         ] {
             assert_eq!(forwarded(body), None, "{body}");
         }
+    }
+
+    #[test]
+    fn sums_of_local_arrays_are_made_there() {
+        let body = |name: &str| {
+            format!(
+                "local t: f64[n]\n for j in 0..n {{\n local u: f64\n u = 0.0\n for k in 0..n {{\n u += a[k]\n }}\n {name}[j] = u\n }}"
+            )
+        };
+        let text = forwarded(&body("t")).unwrap();
+        assert!(text.contains("t[j] = 0.0") && text.contains("t[j] += a[k]"), "{text}");
+        // Another array of the name.
+        assert_eq!(forwarded(&format!("{}\n if i < 1 {{\n local t: f64[n]\n }}", body("t"))), None);
     }
 
     #[test]

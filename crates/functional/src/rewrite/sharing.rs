@@ -32,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &[],
         family: Family::Simplify,
         statement: "D[C[e, e]] -> D[let v = e in C[v, v]]",
-        doc: "For the first and largest `e` with a loop that occurs more than once below. An array is shared only if an element of it takes a long loop. `v` is bound where all uses meet. There `e` must be computed in any case, or its value must exist.",
+        doc: "For the first and largest `e` with a loop that occurs more than once below. An array is shared only if an element of it takes a long loop. `v` is bound where all uses meet, or outside of loops that it does not depend on. There `e` must be computed in any case, or its value must exist.",
         reassociates: false,
         apply: share,
     },
@@ -130,6 +130,10 @@ fn bound(
     if !sure && (choice || !cx.is_total(e)) {
         return Ok(None);
     }
+    let (meet, around) = match outside(cx, term, &meet, e) {
+        Some((place, around)) => (place, around),
+        None => (meet, around),
+    };
     let v = cx.supply.binder("shared", e.ty().clone());
     let mut body = around.clone();
     for place in places {
@@ -142,6 +146,32 @@ fn bound(
     let whole = build::let_in(v, e.clone(), body)?;
     let whole = Term::new(whole.kind().clone(), around.ty().clone(), around.span());
     Ok(walk::replace(term, &meet, &whole))
+}
+
+/// The place outside of the functions around a place that `e` does not depend on, if its value must exist.
+fn outside<'t>(cx: &Context<'_>, term: &'t Term, place: &Position, e: &Term) -> Option<(Position, &'t Term)> {
+    let free = walk::free_vars(e);
+    let mut found = None;
+    let mut path = place.0.as_slice();
+    while let Some((step, above)) = path.split_last() {
+        path = above;
+        let here = Position(above.to_vec());
+        let node = walk::subterm(term, &here)?;
+        match node.kind() {
+            TermKind::Let(binder, ..) if *step == 1 && free.contains(&binder.var) => break,
+            TermKind::Prim(Prim::Select | Prim::And | Prim::Or, _) if *step > 0 => break,
+            TermKind::Prim(_, args) => {
+                if let Some(Arg::Fun(f)) = args.get(*step as usize) {
+                    if f.params.iter().any(|param| free.contains(&param.var)) {
+                        break;
+                    }
+                    found = Some((here, node));
+                }
+            }
+            _ => {}
+        }
+    }
+    found.filter(|_| cx.is_total(e))
 }
 
 /// Whether the subterm at a place is computed whenever the term is.

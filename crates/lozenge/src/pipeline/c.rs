@@ -216,8 +216,7 @@ fn options(request: &Request) -> Result<polyhedral::Options, Failure> {
     let registers = request.registers.map_or_else(crate::machine::registers, Ok)?;
     let contraction = default.contraction.map(|shape| shape.for_registers(registers).for_caches(caches));
     let machine = machine(request)?;
-    let (fusion, reassociate) = (request.fusion, request.reassociate);
-    Ok(polyhedral::Options { tiling, contraction, machine, fusion, reassociate, ..default })
+    Ok(polyhedral::Options { tiling, contraction, machine, reassociate: request.reassociate, ..default })
 }
 
 /// Threads that costs are predicted for, so that what is chosen does not depend on the machine at hand.

@@ -11,7 +11,7 @@ use crate::request::Request;
 
 /// The candidate that is predicted to take least; a later one only if it is better by a margin.
 pub(super) fn chosen(
-    candidates: [Option<(&str, Lowered)>; 3],
+    candidates: [Option<(&str, Lowered)>; 2],
     request: &Request,
 ) -> Result<Lowered, Failure> {
     let machine = c::machine(request)?;

@@ -19,7 +19,6 @@ use cfront::CFile;
 use loops::{Diagnostic, Function, Name, Program, Span};
 use passes::Applied;
 use polyhedral::Optimized;
-use polyhedral::scheduling::Fusion;
 
 pub use c::{done, region_text, schedule_header};
 pub use candidates::{candidates, cycles};
@@ -106,7 +105,6 @@ pub struct Promise {
 /// What the candidates for a functional program are called.
 const DEFAULT_PASSES: &str = "the default passes";
 const AFFINE: &str = "the affine scheduler";
-const AFFINE_APART: &str = "the affine scheduler, with a nest for each statement";
 
 fn with_default_passes(mut lowered: Lowered) -> Lowered {
     lowered.function = passes::DEFAULT.run(lowered.function, &mut lowered.applied);
@@ -221,31 +219,20 @@ impl Front {
             Schedule::Usual if lowered.undecided => {
                 let usual = with_default_passes(lowered.clone());
                 let auto = Request { schedule: Schedule::Auto, ..request.clone() };
-                let affine = c::scheduled(&self.source, lowered.clone(), &auto, false).ok();
+                let affine = c::scheduled(&self.source, lowered, &auto, false).ok();
                 let affine = affine.map(|affine| (AFFINE, affine));
-                let apart = self.apart(lowered, &auto);
-                candidates::chosen([Some((DEFAULT_PASSES, usual)), affine, apart], request)
+                candidates::chosen([Some((DEFAULT_PASSES, usual)), affine], request)
             }
             // Where nothing is said of a schedule, nobody else looks at borders and memory.
             Schedule::Usual => Ok(with_default_passes(lowered)),
             // Nothing that is asked for by name is slower than what comes without.
             Schedule::Auto => {
                 let usual = with_default_passes(lowered.clone());
-                let affine = c::scheduled(&self.source, lowered.clone(), request, false)?;
-                let apart = self.apart(lowered, request);
-                candidates::chosen([Some((AFFINE, affine)), Some((DEFAULT_PASSES, usual)), apart], request)
+                let affine = c::scheduled(&self.source, lowered, request, false)?;
+                candidates::chosen([Some((AFFINE, affine)), Some((DEFAULT_PASSES, usual))], request)
             }
             Schedule::Original | Schedule::Given(_) => c::scheduled(&self.source, lowered, request, false),
         }
-    }
-
-    /// What the affine scheduler makes of a function with several nests if none of them is fused: products that follow each other then all become
-    /// contractions.
-    fn apart(&self, lowered: Lowered, request: &Request) -> Option<(&'static str, Lowered)> {
-        let nests = lowered.function.body.iter().filter(|stmt| matches!(stmt, loops::Stmt::Loop(_))).count();
-        let request = Request { fusion: Some(Fusion::None), ..request.clone() };
-        let apart = (nests > 1).then(|| c::scheduled(&self.source, lowered, &request, false).ok());
-        apart.flatten().map(|apart| (AFFINE_APART, apart))
     }
 
     /// What the polyhedral side refuses in a definition without naming a place gets the line where that begins.
@@ -520,7 +507,10 @@ impl Front {
             (false, _) => "the strategy `auto` chose",
         };
         let message = format!("`{name}` does not say how its loops run: {how}");
-        let chains = if lowered.reassociated { 0 } else { candidates::chains(&lowered.function) };
+        // What is left of sums that run side by side is a chain, too, but a short one.
+        let jammed = lowered.applied.iter().any(|one| one.pass == passes::UNROLL_AND_JAM.name());
+        let free = lowered.reassociated || tiled || jammed;
+        let chains = if free { 0 } else { candidates::chains(&lowered.function) };
         let code = loops::Code("D0107");
         let mut note = match self.first_line(name) {
             Some(span) => Diagnostic::error(code, message, span, "begins here"),
