@@ -243,7 +243,7 @@ fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<V
 /// Whether a zero point shifts anything.
 fn is_shift(op: &Op, input: usize) -> bool {
     let Some(operand) = op.operand(input) else { return false };
-    let zeros = operand.constant.and_then(|tensor| super::carrier::numbers(tensor));
+    let zeros = operand.constant.and_then(super::carrier::numbers);
     zeros.is_none_or(|zeros| zeros.iter().any(|zero| *zero != 0.0))
 }
 
