@@ -108,7 +108,7 @@ const TWICE: &str = ", direction: \"bidirectional\"";
 #[test]
 fn units_that_fill_no_register_and_several() {
     for operator in ["LSTM", "GRU", "RNN"] {
-        for (units, batch) in [(1, 1), (6, 3), (16, 1), (37, 5), (64, 2)] {
+        for (units, batch) in [(1, 1), (6, 3), (37, 5)] {
             Network { operator, units, batch, ..Network::default() }.check();
         }
     }

@@ -14,6 +14,7 @@ mod edit;
 mod equal;
 mod node;
 mod order;
+mod rename;
 
 use bytes::Bytes;
 use loops::Name;

@@ -155,6 +155,16 @@ impl Cx {
         }
     }
 
+    /// How many values are held.
+    pub(super) fn holds(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Forgets all held values but the first ones, which nothing uses.
+    pub(super) fn hold_only(&mut self, count: usize) {
+        self.held.truncate(count);
+    }
+
     /// All held values bound around `body`, the first one outermost.
     pub fn release(&mut self, body: Val) -> Val {
         let mut body = body;

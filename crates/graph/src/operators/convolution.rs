@@ -153,6 +153,8 @@ struct Convolution<'f> {
     x: Input,
     w: Input,
     elem: ElementType,
+    /// Whether `left` and `right` change something.
+    shifts: [bool; 2],
     left: &'f dyn Fn(&mut Cx, Val) -> Val,
     right: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
     last: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
@@ -179,8 +181,12 @@ fn convolve(op: &mut Op, c: &Convolution) -> Done {
     if let Some(registers) = op.fast
         && matches!(c.elem, ElementType::F32 | ElementType::F64)
         && x.elem == c.elem
-        && let Some(val) = super::direct::convolution(op, x, w, &win, groups, registers, c.last)
+        && let Some(val) = super::direct::convolution(op, x, w, &win, (groups, true), registers, c.last)
     {
+        op.result(val, c.elem, shape);
+        return Ok(());
+    }
+    if let Some(val) = integers(op, c, &win, groups) {
         op.result(val, c.elem, shape);
         return Ok(());
     }
@@ -206,6 +212,41 @@ fn convolve(op: &mut Op, c: &Convolution) -> Done {
     Ok(())
 }
 
+/// A convolution of integers that are stored in 32 bits, as one of numbers that are shifted before:
+/// so paddings are zeros, and are made once, and sums are those of tiles. Sums wrap around, so their
+/// order does not matter.
+fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<Val> {
+    let registers = op.fast?;
+    let known = |input: &Input| input.shape.iter().all(|n| n.as_constant().is_some_and(|n| n > 0));
+    let stored = |input: &Input| input.scalar() == loops::Scalar::I32 && known(input);
+    if !stored(&c.x) || !stored(&c.w) {
+        return None;
+    }
+    let before = op.cx.holds();
+    let mut shifted = |input: &Input, shifts: bool, of: &dyn Fn(&mut Cx, Val, &Val) -> Val| {
+        if !shifts {
+            return input.clone();
+        }
+        let numbers = op.cx.tensor(&input.shape, &mut |cx, at| of(cx, input.at(at), &at[0]));
+        let val = op.cx.hold("shifted", numbers.stored());
+        Input { val, elem: ElementType::I32, shape: input.shape.clone() }
+    };
+    let x = shifted(&c.x, c.shifts[0], &|cx, v, _| (c.left)(cx, v));
+    let w = shifted(&c.w, c.shifts[1], c.right);
+    let found = super::direct::convolution(op, &x, &w, win, (groups, false), registers, c.last);
+    if found.is_none() {
+        op.cx.hold_only(before);
+    }
+    found.map(|val| op.cx.release(val))
+}
+
+/// Whether a zero point shifts anything.
+fn is_shift(op: &Op, input: usize) -> bool {
+    let Some(operand) = op.operand(input) else { return false };
+    let zeros = operand.constant.and_then(super::carrier::numbers);
+    zeros.is_none_or(|zeros| zeros.iter().any(|zero| *zero != 0.0))
+}
+
 pub(super) fn conv(op: &mut Op) -> Done {
     let (x, w, b) = (op.input(0)?, op.input(1)?, op.optional(2)?);
     let elem = x.elem;
@@ -213,7 +254,8 @@ pub(super) fn conv(op: &mut Op) -> Done {
         Some(b) => sum + b.at(std::slice::from_ref(m)),
         None => sum,
     };
-    convolve(op, &Convolution { x, w, elem, left: &|_, v| v, right: &|_, v, _| v, last: &last })
+    let shifts = [false; 2];
+    convolve(op, &Convolution { x, w, elem, shifts, left: &|_, v| v, right: &|_, v, _| v, last: &last })
 }
 
 fn shifted(v: Val, zero: &Option<Input>, m: Option<&Val>) -> Val {
@@ -228,12 +270,14 @@ fn shifted(v: Val, zero: &Option<Input>, m: Option<&Val>) -> Val {
 pub(super) fn conv_integer(op: &mut Op) -> Done {
     let (x, w) = (op.input(0)?, op.input(1)?);
     let (zx, zw) = (op.optional(2)?, op.optional(3)?);
+    let shifts = [is_shift(op, 2), is_shift(op, 3)];
     convolve(
         op,
         &Convolution {
             x,
             w,
             elem: ElementType::I32,
+            shifts,
             left: &|_, v| shifted(v, &zx, None),
             right: &|_, v, m| shifted(v, &zw, Some(m)),
             last: &|_, sum, _| sum,
@@ -251,12 +295,14 @@ pub(super) fn qlinear_conv(op: &mut Op) -> Done {
         Some(true) => s.at(&[int(0)]),
         Some(false) => s.at(std::slice::from_ref(m)),
     };
+    let shifts = [is_shift(op, 2), is_shift(op, 5)];
     convolve(
         op,
         &Convolution {
             x,
             w,
             elem,
+            shifts,
             left: &|_, v| shifted(v, &zx, None),
             right: &|_, v, m| shifted(v, &zw, Some(m)),
             last: &|cx, sum, m| {

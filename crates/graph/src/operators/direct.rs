@@ -12,13 +12,14 @@ use super::tiles::{self, Product, Side, WORTH_TILES, concatenated, packing};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
-/// The convolution of all samples, if this way is worth it.
+/// The convolution of all samples, if this way is worth it. `stored` says that the weights are
+/// input 1 as they are, so that panels can be made of them.
 pub(super) fn convolution(
     op: &mut Op,
     x: &Input,
     w: &Input,
     win: &Window,
-    groups: i64,
+    (groups, stored): (i64, bool),
     registers: Registers,
     last: &dyn Fn(&mut Cx, Val, &Val) -> Val,
 ) -> Option<Val> {
@@ -32,6 +33,7 @@ pub(super) fn convolution(
     let taps = taps.as_constant()?;
     let zero = number(x.scalar(), 0.0);
     if groups == 1
+        && stored
         && let others = tiles::columns(registers, x.scalar(), filters, Layout::of(x, win).columns(win))
         && let Some(val) = super::filters::convolution(op, x, w, win, registers, others, last)
     {
@@ -44,7 +46,7 @@ pub(super) fn convolution(
         let extents = [per_group, taps, places];
         let pitches = [per_group.saturating_mul(taps), taps, 1];
         let packing = packing(registers, x.scalar(), extents, true, groups, pitches);
-        let packed = op.packed(1, packing);
+        let packed = if stored { op.packed(1, packing) } else { None };
         let after = op.stages();
         let filters = Filters { w, groups, packed: packed.as_ref(), after: &after };
         return Some(op.cx.generate(&x.shape[0], |cx, n| {

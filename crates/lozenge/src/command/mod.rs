@@ -25,6 +25,7 @@ mod passed_over;
 pub mod passes;
 mod poly;
 mod prove;
+mod ran_model;
 mod rewriting;
 pub(crate) mod run;
 pub(crate) mod run_athread;

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use graph::evaluate::Datum;
-use graph::plan::{KernelCall, Place, Step};
+use graph::plan::{Place, Step};
 use graph::{Budget, Dim, Model, Tensor, TensorType, operators, plan};
 use loops::{Elem, Name};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use targets::Stage;
 
+use super::ran_model::Ran;
 use super::{ort, passed_over};
 use crate::bind;
 use crate::cli::{Against, Compile, Run, Show};
@@ -20,12 +21,10 @@ use crate::failure::Failure;
 use crate::files::{keep, spares_sources, write_whole};
 use crate::library;
 use crate::models;
+use crate::npz;
 use crate::pipeline::graph::{self as pipeline, CompiledModel, ModelRequest};
 use crate::process::{Compiler, Optimise};
 use crate::report;
-use crate::statistics::Summary;
-use crate::value::show;
-use crate::{npy, npz};
 
 /// Relative difference that rounding in another order explains, of results of whole models in single precision.
 const CLOSE: f64 = 1e-4;
@@ -251,59 +250,15 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
             (Some(compared.text()), Some(compared))
         }
     };
-    let results: Vec<(&Name, &loops::Tensor)> =
-        compiled.plan.outputs.iter().map(|p| &p.name).zip(&outcome.outputs).collect();
-    let mut written = Vec::new();
-    if let Some(out) = &arguments.out {
-        let names: Vec<&Name> = results.iter().map(|(name, _)| *name).collect();
-        for (path, (_, tensor)) in super::run::out_paths(out, &names).iter().zip(&results) {
-            write_whole(path, &npy::write(tensor))?;
-            written.push(path.display().to_string());
-        }
-    }
-    let summary = Summary::of(&outcome.times);
+    let mut ran =
+        Ran { arguments, compiled: &compiled, outcome: &outcome, sizes: &sizes, written: Vec::new() };
+    ran.write()?;
     if as_json {
-        let results: Vec<Json> = results
-            .iter()
-            .enumerate()
-            .map(|(k, (name, t))| {
-                json!({ "name": name.as_str(), "shape": t.shape, "type": t.data.elem().to_string(), "file": written.get(k), "value": show(t) })
-            })
-            .collect();
-        let mut value = json!({
-            "ok": true, "function": compiled.signature.c_name, "sizes": sizes_json(&sizes), "seed": arguments.seed, "results": results,
-            "seconds": outcome.times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
-            "check": agreement,
-        });
-        if arguments.profile {
-            value["profile"] = json!(profile_json(&compiled, &outcome.profile));
-        }
-        if let Some(compared) = &compared {
-            value["onnxruntime"] = compared.json();
-        }
         close(compared.as_ref())?;
-        report::print_json(value);
+        report::print_json(ran.json(agreement.as_deref(), compared.as_ref()));
         return Ok(());
     }
-    let mut text = format!(
-        "{}: {} calls of {} functions, {} of parameters, {} inside\n",
-        arguments.file.display(),
-        Step::calls(&compiled.plan.steps).len(),
-        compiled.plan.kernels.len(),
-        bind::amount(compiled.plan.parameter_bytes as u128),
-        bind::amount(compiled.plan.arena_bytes as u128)
-    );
-    for (name, tensor) in &results {
-        text.push_str(&format!("{name} = {}\n", show(tensor)));
-    }
-    for path in &written {
-        text.push_str(&format!("wrote {path}\n"));
-    }
-    text.push_str(&report::times(&summary, agreement.as_deref()));
-    if arguments.profile {
-        text.push_str(&profile(&compiled, &outcome.profile));
-    }
-    report::print(&text);
+    report::print(&ran.text(agreement.as_deref()));
     close(compared.as_ref())
 }
 
@@ -319,44 +274,6 @@ fn close(compared: Option<&ort::Compared>) -> Result<(), Failure> {
         )),
         _ => Ok(()),
     }
-}
-
-/// The calls that ran with their times, the longest first.
-fn by_time<'c>(compiled: &'c CompiledModel, times: &'c [(u64, f64)]) -> Vec<(&'c KernelCall, u64, f64)> {
-    let calls = Step::calls(&compiled.plan.steps).into_iter().zip(times);
-    let mut all: Vec<_> = calls.map(|(call, (count, seconds))| (call, *count, *seconds)).collect();
-    all.sort_by(|a, b| b.2.total_cmp(&a.2));
-    all
-}
-
-/// A line for each call: how often it ran, its time on average, its share of all, and its nodes.
-fn profile(compiled: &CompiledModel, times: &[(u64, f64)]) -> String {
-    let all = by_time(compiled, times);
-    let whole: f64 = all.iter().map(|(.., seconds)| seconds).sum();
-    let mut rows = vec![["runs", "us a run", "share", "node"].map(str::to_owned).to_vec()];
-    for (call, count, seconds) in all {
-        rows.push(vec![
-            count.to_string(),
-            format!("{:.1}", seconds * 1e6 / count.max(1) as f64),
-            format!("{:.1} %", 100.0 * seconds / whole.max(1e-12)),
-            call.node.clone(),
-        ]);
-    }
-    report::table(&rows)
-}
-
-fn profile_json(compiled: &CompiledModel, times: &[(u64, f64)]) -> Vec<Json> {
-    let one = |(call, count, seconds): (&KernelCall, u64, f64)| {
-        json!({
-            "node": call.node, "function": compiled.kernels[call.kernel].c_name, "runs": count,
-            "seconds": seconds,
-        })
-    };
-    by_time(compiled, times).into_iter().map(one).collect()
-}
-
-fn sizes_json(sizes: &BTreeMap<Name, i64>) -> BTreeMap<&str, i64> {
-    sizes.iter().map(|(n, v)| (n.as_str(), *v)).collect()
 }
 
 fn read_arrays(files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, loops::Tensor>, Failure> {

@@ -150,6 +150,8 @@ fn simplify(model: &mut Model, memory: u64) -> Result<usize, Diagnostic> {
     let done = graph::simplify::simplify(model, &options);
     let decided = graph::functions::decide(model)?;
     if decided > 0 {
+        // Conditions and branches that are not taken have no users any more.
+        graph::simplify::remove_dead(&mut model.graph);
         graph::infer(model)?;
     }
     Ok(done.dead + done.merged + done.folded + decided)

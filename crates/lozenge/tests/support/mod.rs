@@ -42,6 +42,7 @@ pub fn calls(model: &Model) -> usize {
             let scalar = operators::carrier(port.elem).expect("a type");
             let tensor = loops::Tensor::random(&loops::Elem::Scalar(scalar), port.dims.clone(), 7 + k as u64);
             let value = operators::encode(port.elem, &tensor).expect("a tensor");
+            let tensor = operators::decode(&value).expect("its elements");
             values.insert(port.name.clone(), Datum::from(value));
             arrays.push(tensor);
         }

@@ -1,0 +1,93 @@
+//! Convolutions of bytes as C: shifted before, padded once and in tiles, they give what the definition gives, to the last bit.
+#![allow(missing_docs)]
+
+mod support;
+
+use support::{calls, model};
+
+/// Numbers from `least` on, none of them 251 above it.
+fn numbers(count: usize, least: i64) -> impl Iterator<Item = i64> {
+    (0..count).map(move |k| (k * 7919 % 251) as i64 + least)
+}
+
+/// Numbers of 8 bits, as models have them in their textual form.
+fn hex(numbers: impl Iterator<Item = i64>) -> String {
+    let digits: String = numbers.map(|number| format!("{:02x}", number & 255)).collect();
+    format!("hex\"{digits}\"")
+}
+
+/// A convolution of `channels` to `filters`, as the attributes say.
+struct Conv {
+    channels: usize,
+    filters: usize,
+    groups: usize,
+    image: usize,
+    places: usize,
+    attributes: &'static str,
+}
+
+impl Conv {
+    fn weights(&self, elem: &str, least: i64) -> String {
+        let per = self.channels / self.groups;
+        let count = self.filters * per * 9;
+        format!("  init w: {elem}[{}, {per}, 3, 3] = {}\n", self.filters, hex(numbers(count, least)))
+    }
+
+    fn quantised(&self, elem: &str, least: i64, zero: i64) {
+        let Conv { channels, filters, groups, image, places, attributes } = self;
+        let scales = vec!["0.0125"; *filters].join(", ");
+        let biases: Vec<String> = numbers(*filters, -100).map(|number| number.to_string()).collect();
+        let body = format!(
+            "{}  input x: u8[2, {channels}, {image}, {image}]
+  init sx: f32[] = [0.05]
+  init zx: u8[] = hex\"03\"
+  init sw: f32[{filters}] = [{scales}]
+  init zw: {elem}[{filters}] = {}
+  init sy: f32[] = [0.75]
+  init zy: u8[] = hex\"64\"
+  init b: i32[{filters}] = [{}]
+  y = QLinearConv(x, sx, zx, w, sw, zw, sy, zy, b) {{ group: {groups}{attributes} }}
+  output y: u8[2, {filters}, {places}, {places}]",
+            self.weights(elem, least),
+            hex(std::iter::repeat_n(zero, *filters)),
+            biases.join(", "),
+        );
+        calls(&model(&[], &body));
+    }
+
+    fn summed(&self) {
+        let Conv { channels, filters, groups, image, places, attributes } = self;
+        let body = format!(
+            "{}  input x: u8[1, {channels}, {image}, {image}]
+  init zx: u8[] = hex\"02\"
+  init zw: u8[] = hex\"78\"
+  y = ConvInteger(x, w, zx, zw) {{ group: {groups}{attributes} }}
+  z = Cast(y) {{ to: 1 }}
+  output z: f32[1, {filters}, {places}, {places}]",
+            self.weights("u8", 0),
+        );
+        calls(&model(&[], &body));
+    }
+}
+
+const SAME: &str = ", pads: [1, 1, 1, 1]";
+const APART: &str = ", pads: [1, 0, 1, 2], strides: [2, 2]";
+
+#[test]
+fn padded_strided_and_in_groups() {
+    let whole = Conv { channels: 8, filters: 10, groups: 1, image: 9, places: 9, attributes: SAME };
+    whole.quantised("i8", -125, 0);
+    whole.quantised("u8", 0, 128);
+    whole.summed();
+    let strided = Conv { channels: 6, filters: 16, groups: 2, image: 15, places: 8, attributes: APART };
+    strided.quantised("i8", -125, 5);
+    strided.summed();
+}
+
+#[test]
+fn each_channel_by_itself_and_small_ones() {
+    let apart = Conv { channels: 6, filters: 6, groups: 6, image: 9, places: 9, attributes: SAME };
+    apart.quantised("i8", -125, 0);
+    apart.summed();
+    Conv { channels: 1, filters: 2, groups: 1, image: 4, places: 2, attributes: "" }.quantised("i8", -125, 1);
+}
