@@ -30,7 +30,7 @@ const NARROW: [&str; 17] = [
 ];
 
 /// Pages with a greatest number of lines.
-const SHORT: [(&str, usize); 2] = [("README.md", 200), ("CHANGELOG.md", 120)];
+const SHORT: [(&str, usize); 2] = [("README.md", 200), ("CHANGELOG.md", 150)];
 
 /// The pages below a folder, as paths from it, in order.
 fn pages(folder: &Path) -> Vec<String> {

@@ -114,7 +114,7 @@ int packed_gemm(
                             for (int64_t j = 0; j < 3; j++) {
                                 #pragma GCC unroll 4
                                 for (int64_t l = 0; l < 8; l += LOZENGE_LANES(8, 8)) {
-                                    *(f64x8 *)&acc[i][j][l] = 0.0 - (f64x8){0};
+                                    *(f64x8 *)&acc[i][j][l] = (f64x8){0};
                                 }
                             }
                         }

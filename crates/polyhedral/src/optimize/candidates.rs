@@ -1,7 +1,7 @@
 //! Candidates for the order of a function, and the choice among them.
 //!
 //! There are the affine schedule, after the passes that let it have better tiles, and the order of the text, with what is free in it in parallel or
-//! without. The cost model chooses: the text is kept where nothing is predicted to be faster.
+//! without. The cost model chooses: the text is taken where it is predicted to be faster.
 
 use ::optimize::{Candidate, choose, cost};
 use loops::Function;
@@ -22,7 +22,8 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     let cycles = |function: &Function| cost(function, &one_thread).cycles();
     // Who gives tile sizes, or asks for less, gets that.
     let free = options.parallel && options.vector && matches!(options.tiling, Tiling::Caches(_));
-    let behind = cycles(function) <= cycles(&affine.function);
+    // As long on one thread is not behind: parallel loops ask at run time whether there is work for threads.
+    let behind = cycles(function) < cycles(&affine.function);
     let mut others = Vec::new();
     if free && cycles(function) < WEAK * cycles(&affine.function) {
         others.extend(nest_by_nest(function, options));
