@@ -14,14 +14,12 @@ pub struct Candidate<T> {
     pub value: T,
     /// What is predicted for it.
     pub cost: Cost,
-    /// Whether it is the program as it is written.
-    pub written: bool,
 }
 
 impl<T> Candidate<T> {
     /// A candidate with its predicted cost.
     pub fn new(name: impl Into<String>, value: T, function: &Function, machine: &Machine) -> Candidate<T> {
-        Candidate { name: name.into(), value, cost: cost(function, machine), written: false }
+        Candidate { name: name.into(), value, cost: cost(function, machine) }
     }
 }
 
@@ -40,8 +38,7 @@ pub struct Choice<T> {
 /// they differ by more than this, and wrong for some by less.
 pub const MARGIN: f64 = 1.25;
 
-/// Chooses a candidate by predicted cost. A later one must be better than the earlier ones by [`MARGIN`]; but what is written is
-/// kept if it is predicted to be faster than the chosen one. Nothing if there is none.
+/// Chooses a candidate by predicted cost. A later one must be better than the earlier ones by [`MARGIN`]. Nothing if there is none.
 pub fn choose<T>(candidates: Vec<Candidate<T>>) -> Option<Choice<T>> {
     let cycles: Vec<f64> = candidates.iter().map(|c| c.cost.cycles()).collect();
     let mut at = 0;
@@ -50,8 +47,6 @@ pub fn choose<T>(candidates: Vec<Candidate<T>>) -> Option<Choice<T>> {
             at = k;
         }
     }
-    let kept = |k: &usize| candidates[*k].written && cycles[*k] < cycles[at];
-    let at = (0..cycles.len()).find(kept).unwrap_or(at);
     let chosen = candidates.get(at)?;
     let mut lines = vec![format!("{}: chosen, {}", chosen.name, chosen.cost.text())];
     for other in candidates.iter().enumerate().filter(|(k, _)| *k != at).map(|(_, c)| c) {
@@ -82,16 +77,5 @@ mod tests {
             "first"
         );
         assert!(choose(Vec::<Candidate<()>>::new()).is_none());
-    }
-
-    #[test]
-    fn what_is_written_needs_no_margin() {
-        let rows = "for i in 0..n { for j in 0..n { a[i][j] *= 2.0 } }";
-        let more = "for i in 0..n { for j in 0..n { a[i][j] *= 2.0 } } for i in 0..n { a[i][0] += 1.0 }";
-        let written = |body| Candidate { written: true, ..candidate("written", body) };
-        let chosen = |others: Vec<Candidate<()>>| choose(others).unwrap().chosen.name;
-        assert_eq!(chosen(vec![candidate("other", more), written(rows)]), "written");
-        assert_eq!(chosen(vec![candidate("other", more), candidate("third", rows)]), "other");
-        assert_eq!(chosen(vec![candidate("other", rows), written(more)]), "other");
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn chosen(
     let machine = c::machine(request)?;
     let candidate = |(name, value): (&str, Lowered)| {
         let cost = cost(&value.function, &machine);
-        Candidate { name: name.to_owned(), value, cost, written: false }
+        Candidate { name: name.to_owned(), value, cost }
     };
     let candidates = candidates.into_iter().flatten().map(candidate).collect();
     let choice = choose(candidates).ok_or_else(|| Failure::refused("X0601", "there is no candidate"))?;

@@ -1,9 +1,9 @@
 //! Candidates for the order of a function, and the choice among them.
 //!
 //! There are the affine schedule, after the passes that let it have better tiles, and the order of the text, with what is free in it in parallel or
-//! without. The cost model chooses: the text is taken where it is predicted to be faster.
+//! without. The cost model chooses: the text is taken where the schedule is predicted to take longer by a margin.
 
-use ::optimize::{Candidate, choose, cost};
+use ::optimize::{Candidate, MARGIN, choose, cost};
 use loops::Function;
 use passes::Pass;
 
@@ -22,8 +22,7 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     let cycles = |function: &Function| cost(function, &one_thread).cycles();
     // Who gives tile sizes, or asks for less, gets that.
     let free = options.parallel && options.vector && matches!(options.tiling, Tiling::Caches(_));
-    // As long on one thread is not behind: parallel loops ask at run time whether there is work for threads.
-    let behind = cycles(function) < cycles(&affine.function);
+    let behind = cycles(function) * MARGIN < cycles(&affine.function);
     let mut others = Vec::new();
     if free && cycles(function) < WEAK * cycles(&affine.function) {
         others.extend(nest_by_nest(function, options));
@@ -36,8 +35,7 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     }
     let candidate = |(name, value): (String, Optimized)| {
         let cost = cost(&value.function, &options.machine);
-        let written = value.function.body == function.body;
-        Candidate { name, value, cost, written }
+        Candidate { name, value, cost }
     };
     let candidates: Vec<_> =
         [(affine.name(function), affine)].into_iter().chain(others).map(candidate).collect();
@@ -65,7 +63,7 @@ pub(super) fn with_and_without_freedom(
     let (Ok(_), Ok(strict)) = (&free, best(function, options, bounds)) else { return free };
     let candidate = |name: &str, value: Optimized| {
         let cost = cost(&value.function, &options.machine);
-        Candidate { name: format!("{}, {name}", value.name(function)), value, cost, written: false }
+        Candidate { name: format!("{}, {name}", value.name(function)), value, cost }
     };
     let candidates =
         vec![candidate("updates in any order", free?), candidate("updates in the order of the text", strict)];
