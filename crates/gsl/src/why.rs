@@ -8,17 +8,6 @@ use crate::optimize::RuleSet;
 use crate::program::Need;
 use crate::rewrite::Rewriter;
 
-/// The name of a node in messages.
-pub(crate) fn label(graph: &Graph, id: NodeId) -> String {
-    let node = graph.node(id);
-    let first = node.outputs().iter().flatten().next().map(|v| graph.value(*v).name().as_str());
-    match (node.name().as_str(), first) {
-        ("", Some(first)) => format!("the {} that makes `{first}`", node.op()),
-        ("", None) => format!("a node {}", node.op()),
-        (name, _) => format!("the {} `{name}`", node.op()),
-    }
-}
-
 /// What a rule does at a node, in sentences: that it applies, or how far matching came for the
 /// variant of the rule that came furthest, and what stood in the way. A node can only be where the
 /// rule has one of its outputs. None if there is no rule of this name. The types of the model must
@@ -54,8 +43,10 @@ pub fn why(model: &Model, rules: &RuleSet, rule: &str, node: NodeId) -> Option<V
         }
     }
     let Diary { matched, obstacle } = furthest.unwrap_or_default();
-    let mut lines: Vec<String> =
-        matched.iter().map(|(name, id)| format!("`{name}` is {}", label(&model.graph, *id))).collect();
+    let mut lines: Vec<String> = matched
+        .iter()
+        .map(|(name, id)| format!("`{name}` is {}", graph::infer::label(&model.graph, *id)))
+        .collect();
     lines.push(if obstacle.is_empty() { "nothing of the rule is there".to_owned() } else { obstacle });
     Some(lines)
 }

@@ -201,7 +201,7 @@ fn contradicted(graph: &Graph, node: NodeId, result: ValueId, what: &str) -> Dia
 }
 
 /// The name of a node in messages: its operator, and its name or that of its first result.
-pub(crate) fn label(graph: &Graph, id: NodeId) -> String {
+pub fn label(graph: &Graph, id: NodeId) -> String {
     let node = graph.node(id);
     let first = node.outputs().iter().flatten().next().map(|v| graph.value(*v).name().as_str());
     match (node.name().as_str(), first) {

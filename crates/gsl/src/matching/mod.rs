@@ -221,7 +221,7 @@ impl<'a> Matcher<'a> {
         }
         if self.taken.contains(id) {
             return self.failed(|m| {
-                format!("{} is matched by another call of the rule", crate::why::label(&m.model.graph, id))
+                format!("{} is matched by another call of the rule", graph::infer::label(&m.model.graph, id))
             });
         }
         let vertex = &self.variant.vertices[v];
@@ -229,7 +229,7 @@ impl<'a> Matcher<'a> {
         let node = model.graph.node(id);
         if !self.operator(&vertex.op, node.op()) {
             return self.failed(|m| {
-                let found = crate::why::label(&m.model.graph, id);
+                let found = graph::infer::label(&m.model.graph, id);
                 match &vertex.op {
                     OpPattern::Named(op) => format!("`{}` is to be {op}, and there is {found}", vertex.name),
                     OpPattern::Variable(_) => {
@@ -240,7 +240,7 @@ impl<'a> Matcher<'a> {
         }
         if vertex.results.is_some_and(|n| n != node.outputs().len()) || self.has_old_attribute(node) {
             return self.failed(|m| {
-                let found = crate::why::label(&m.model.graph, id);
+                let found = graph::infer::label(&m.model.graph, id);
                 format!("{found} has another number of results, or attributes of an older version")
             });
         }

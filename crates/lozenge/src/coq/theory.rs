@@ -14,6 +14,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::{coqc, defect};
+use crate::digest;
 use crate::failure::Failure;
 use crate::files::{Scratch, reason};
 use crate::process::run;
@@ -80,7 +81,7 @@ fn unchanged(folder: &Path, files: &[Text]) -> Result<(), String> {
         if read(&source)? != text.as_bytes() {
             return Err(format!("{source} is another text"));
         }
-        let line = format!("{} {compiled}", digest(&read(&compiled)?));
+        let line = format!("{} {compiled}", digest::of_bytes(&read(&compiled)?));
         if !digests.lines().any(|l| l == line) {
             return Err(format!("{compiled} is not as it was built"));
         }
@@ -155,19 +156,7 @@ fn key(version: &str, files: &[Text]) -> String {
         all.update((text.len() as u64).to_le_bytes());
         all.update(text);
     }
-    hex(&all.finalize())[..16].to_owned()
-}
-
-fn digest(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    digest::hex(&all.finalize())[..16].to_owned()
 }
 
 /// The folder for what can be built again.
@@ -203,7 +192,7 @@ fn keep_only_compiled(folder: &Path, files: &[Text]) -> std::io::Result<()> {
     let mut kept = BTreeSet::new();
     for (name, _) in files {
         let compiled = format!("{name}.vo");
-        let _ = writeln!(digests, "{} {compiled}", digest(&fs::read(folder.join(&compiled))?));
+        let _ = writeln!(digests, "{} {compiled}", digest::of_bytes(&fs::read(folder.join(&compiled))?));
         kept.extend([format!("{name}.v"), compiled]);
     }
     for entry in fs::read_dir(folder)? {
