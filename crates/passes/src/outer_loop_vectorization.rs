@@ -152,19 +152,7 @@ impl Vectorizer {
 
     /// Whether lanes side by side are elements side by side.
     fn adjacent(&self, access: &Access, columns: &Columns<'_>) -> bool {
-        let free = |e: &Expr| !e.vars().contains(columns.var) && e.arrays().is_empty();
-        let Some((last, before)) = access.indices.split_last() else { return false };
-        let neighbours = match last {
-            Expr::Var(name) => name == columns.var,
-            Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => {
-                **a == Expr::Var(columns.var.clone()) && free(b)
-            }
-            _ => false,
-        };
-        self.types.get(&access.array) == Some(&Some(columns.scalar))
-            && access.path.is_empty()
-            && before.iter().all(free)
-            && neighbours
+        self.types.get(&access.array) == Some(&Some(columns.scalar)) && access.is_adjacent_along(columns.var)
     }
 
     /// Whether the value is arithmetic on lanes, and on what is the same for all of them.

@@ -5,7 +5,7 @@
 //! compiler sees that the inner loop runs at least once. The generated code tests this before the
 //! loops.
 
-use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt, UnaryOp};
+use loops::{Access, BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt, UnaryOp};
 
 use crate::c::{CExpr, CStmt};
 use crate::openmp::lower::Lower;
@@ -43,22 +43,6 @@ fn straight(e: &Expr) -> bool {
         };
     });
     all
-}
-
-/// Whether lanes side by side read one element, or neighbours of a row.
-fn beside(indices: &[Expr], lane: &Name) -> bool {
-    let Some((last, before)) = indices.split_last() else { return true };
-    let free = |e: &Expr| !e.vars().contains(lane);
-    let neighbours = |e: &Expr| match e {
-        Expr::Var(_) => true,
-        Expr::Binary(BinaryOp::Add, a, b) => {
-            matches!(**a, Expr::Var(ref v) if v == lane) && free(b)
-                || matches!(**b, Expr::Var(ref v) if v == lane) && free(a)
-        }
-        Expr::Binary(BinaryOp::Sub, a, b) => matches!(**a, Expr::Var(ref v) if v == lane) && free(b),
-        _ => false,
-    };
-    before.iter().all(free) && (free(last) || neighbours(last))
 }
 
 impl Lower<'_> {
@@ -104,10 +88,11 @@ impl Lower<'_> {
             let mut fits = true;
             assign.value.walk(&mut |e| {
                 if let Expr::Load(access) = e {
+                    let same = |access: &Access| access.indices.iter().all(|e| !e.vars().contains(&l.var));
                     let once = || access.indices.iter().all(|e| !e.vars().contains(&inner.var));
                     fits &= local(&access.array)
                         || elem(&access.array).as_ref() == Some(&first)
-                            && (once() || beside(&access.indices, &l.var));
+                            && (once() || same(access) || access.is_adjacent_along(&l.var));
                 }
             });
             if !fits {

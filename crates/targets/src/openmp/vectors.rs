@@ -43,32 +43,14 @@ pub struct Shape {
     lanes: i64,
 }
 
-/// Whether an expression is the loop's variable, plus or minus what is the same for all lanes.
-fn neighbours(e: &Expr, lane: &Name) -> bool {
-    let same = |e: &Expr| !e.vars().contains(lane);
-    match e {
-        Expr::Var(name) => name == lane,
-        Expr::Binary(BinaryOp::Add, a, b) => {
-            (neighbours(a, lane) && same(b)) || (same(a) && neighbours(b, lane))
-        }
-        Expr::Binary(BinaryOp::Sub, a, b) => neighbours(a, lane) && same(b),
-        _ => false,
-    }
-}
-
 impl Lower<'_> {
     /// Whether lanes side by side are elements side by side in memory, of numbers of this type.
     fn adjacent(&self, access: &Access, lane: &Name, scalar: Scalar) -> bool {
-        let (Ok(array), Some((last, before))) = (self.array(&access.array), access.indices.split_last())
-        else {
-            return false;
-        };
+        let Ok(array) = self.array(&access.array) else { return false };
         array.elem == Elem::Scalar(scalar)
             && array.form != Form::Element
             && array.members.iter().all(|(after, _)| *after == 0)
-            && access.path.is_empty()
-            && before.iter().all(|e| !e.vars().contains(lane))
-            && neighbours(last, lane)
+            && access.is_adjacent_along(lane)
     }
 
     /// Whether an operation on vectors gives this value in every lane.
