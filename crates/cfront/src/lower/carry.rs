@@ -168,7 +168,10 @@ impl Lowering<'_> {
     fn advance(&mut self, one: &Carried, (by, times): &(Polynomial, Linear), at: At) {
         let around = std::mem::take(&mut self.assumed);
         let value = self.advanced(one, by, times, at);
-        let conditions = std::mem::replace(&mut self.assumed, around);
+        let mut conditions = std::mem::replace(&mut self.assumed, around);
+        // The place is that of the loop: only the variable can say what is tested.
+        let name = &self.res.objects[one.object].name;
+        conditions.iter_mut().for_each(|c| c.says = format!("`{name}` does not wrap around in the loop"));
         match value {
             Some(value) => {
                 self.set_value(one.object, value, conditions);
