@@ -18,6 +18,7 @@ mod library;
 mod models;
 mod polyhedral;
 mod settings;
+mod tune;
 
 pub use choice::{Choice, Mode};
 pub use fuzz::{Fuzz, FuzzOf};
@@ -25,6 +26,7 @@ pub use library::Library;
 pub use models::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
 pub use settings::TargetSettings;
+pub use tune::Tune;
 
 use choice::for_target;
 use settings::{all_targets, by_target, parallel, stages};
@@ -77,6 +79,8 @@ pub enum Command {
     Test(Test),
     /// Measure the benchmarks that stand in the comments of programs, against named references.
     Bench(Bench),
+    /// Measure schedules of a program, and keep the fastest in a file beside it that compile reads.
+    Tune(Tune),
     /// Put random programs through every stage and compare the results.
     Fuzz(Fuzz),
     /// Let Coq prove that the loops of a program compute what it says; or write the certificate.

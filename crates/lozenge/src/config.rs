@@ -35,6 +35,8 @@ pub struct Config {
     pub registers: Option<Registers>,
     /// Flags of the C compiler, behind those that it gets anyway.
     pub flags: Vec<String>,
+    /// Whether schedules that were tuned are looked for beside programs.
+    pub tuned: bool,
 }
 
 /// The file as it is written.
@@ -57,7 +59,8 @@ static CURRENT: OnceLock<Config> = OnceLock::new();
 
 /// What holds for this command: nothing is configured before [`set`].
 pub fn current() -> &'static Config {
-    static NOTHING: Config = Config { target: None, caches: None, registers: None, flags: Vec::new() };
+    static NOTHING: Config =
+        Config { target: None, caches: None, registers: None, flags: Vec::new(), tuned: false };
     CURRENT.get().unwrap_or(&NOTHING)
 }
 
@@ -71,16 +74,17 @@ pub fn set(config: Config) {
 /// # Errors
 /// `X0016` if the file says something that it can't; `X0001` and others if it can't be read.
 pub fn load(input: &Path) -> Result<Config, Failure> {
-    match find(input) {
+    let config = match find(input) {
         Some(path) => {
             let bytes = read_bytes(&path, MAX_BYTES)?;
             let text = String::from_utf8(bytes).map_err(|_| {
                 Failure::refused("X0002", format!("{} is not UTF-8 text", encoding::name(&path)))
             })?;
-            parse(&Source { path: encoding::name(&path), text })
+            parse(&Source { path: encoding::name(&path), text })?
         }
-        None => Ok(Config::default()),
-    }
+        None => Config::default(),
+    };
+    Ok(Config { tuned: true, ..config })
 }
 
 /// The nearest file upward, by a short name where it lies below this folder; what is no regular file is none.
@@ -116,6 +120,7 @@ pub fn parse(source: &Source) -> Result<Config, Failure> {
             })
         })?,
         flags: flags.into_iter().map(Spanned::into_inner).collect(),
+        tuned: false,
     })
 }
 

@@ -91,6 +91,25 @@ pub fn open(source: &Source, request: &Request) -> Result<Front, Failure> {
     Front::open(source, kind(source)?, request)
 }
 
+/// The file of schedules that `lozenge tune` writes for a program.
+pub fn tuned_path(program: &Path) -> PathBuf {
+    let mut name = program.as_os_str().to_owned();
+    name.push(".tune");
+    PathBuf::from(name)
+}
+
+/// The schedules that were tuned for a program, where a file of them is beside it and is to be looked for.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn tuned(program: &Path) -> Result<Option<Source>, Failure> {
+    let path = tuned_path(program);
+    if !crate::config::current().tuned || !path.is_file() {
+        return Ok(None);
+    }
+    read_text(&path).map(Some)
+}
+
 /// The order of loops that a word asks for: `auto`, `none`, or the name of a file.
 ///
 /// # Errors

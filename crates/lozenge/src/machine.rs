@@ -35,6 +35,13 @@ pub fn caches(given: Option<Caches>) -> Result<Caches, Failure> {
     }
 }
 
+/// What the system calls the processor; nothing where it does not tell.
+pub fn processor() -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
 /// The vector registers to compile for: as the environment says, as is configured, else those of this machine.
 ///
 /// # Errors

@@ -11,7 +11,8 @@ use loops::{Diagnostic, Label, Severity};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Source};
-use crate::pipeline::Lowered;
+use crate::pipeline::{Front, Lowered};
+use crate::request::Request;
 use crate::statistics::{Summary, seconds};
 
 /// No more diagnostics than this are shown: the rest mostly follow from the first.
@@ -205,6 +206,15 @@ pub fn print_error(text: &str) {
 /// Prints what was asked for of a definition and not done.
 pub fn told(lowered: &Lowered) {
     lowered.told().for_each(|line| print_error(&format!("{line}\n")));
+}
+
+/// Prints which schedules are from a file that `lozenge tune` wrote, and which of it are not used.
+///
+/// # Errors
+/// What the stages refuse.
+pub fn tuned(front: &Front, request: &Request) -> Result<(), Failure> {
+    front.told_of_tuned(request)?.iter().for_each(|line| print_error(&format!("{line}\n")));
+    Ok(())
 }
 
 /// The version of the format of what `--json` prints (`docs/schema/output.json`). It grows if something that is there changes its meaning or goes away.

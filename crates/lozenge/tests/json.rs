@@ -90,6 +90,7 @@ const LINES: &[(&str, i32)] = &[
     ("poly { [i] }", 2),
     ("deps gemm.c", 0),
     ("schedule gemm.c", 0),
+    ("tune wave.c --reps 1 --candidates 2", 0),
     ("passes", 0),
     ("show gemm.c --svg", 0),
     ("show half.graph --svg -o half.svg", 0),

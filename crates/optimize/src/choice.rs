@@ -30,6 +30,8 @@ pub struct Choice<T> {
     pub chosen: Candidate<T>,
     /// A line for each candidate, the chosen one first, with what is predicted for it.
     pub lines: Vec<String>,
+    /// The candidates that were not chosen, in their order.
+    pub others: Vec<Candidate<T>>,
 }
 
 /// By how much a prediction must be better than that for an earlier candidate to count.
@@ -39,7 +41,7 @@ pub struct Choice<T> {
 pub const MARGIN: f64 = 1.25;
 
 /// Chooses a candidate by predicted cost. A later one must be better than the earlier ones by [`MARGIN`]. Nothing if there is none.
-pub fn choose<T>(candidates: Vec<Candidate<T>>) -> Option<Choice<T>> {
+pub fn choose<T>(mut candidates: Vec<Candidate<T>>) -> Option<Choice<T>> {
     let cycles: Vec<f64> = candidates.iter().map(|c| c.cost.cycles()).collect();
     let mut at = 0;
     for k in 1..cycles.len() {
@@ -52,7 +54,8 @@ pub fn choose<T>(candidates: Vec<Candidate<T>>) -> Option<Choice<T>> {
     for other in candidates.iter().enumerate().filter(|(k, _)| *k != at).map(|(_, c)| c) {
         lines.push(other.cost.beside(&other.name, &chosen.cost));
     }
-    candidates.into_iter().nth(at).map(|chosen| Choice { chosen, lines })
+    let chosen = candidates.remove(at);
+    Some(Choice { chosen, lines, others: candidates })
 }
 
 #[cfg(test)]

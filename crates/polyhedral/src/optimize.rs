@@ -74,6 +74,8 @@ pub struct Options {
     pub isolate: bool,
     /// What the costs of candidates are predicted for.
     pub machine: Machine,
+    /// Whether candidates are made that no prediction speaks for, for those who measure them.
+    pub all_candidates: bool,
 }
 
 impl Default for Options {
@@ -95,6 +97,7 @@ impl Default for Options {
             jam: 4,
             isolate: true,
             machine: Machine::default(),
+            all_candidates: false,
         }
     }
 }
@@ -114,6 +117,8 @@ pub struct Optimized {
     pub applied: Vec<Applied>,
     /// What was done.
     pub report: Report,
+    /// The candidates that were not chosen, by their names.
+    pub others: Vec<(String, Schedule)>,
 }
 
 /// What was done, for people.
@@ -280,7 +285,8 @@ fn of_parts(function: &Function, whole: Optimized, parts: parts::Parts, note: St
     let function = Function { body: parts.body, ..function.clone() };
     let instances = whole.instances.into_iter().chain(parts.instances).collect();
     let applied = vec![Applied { pass: schedule::NEST_BY_NEST.name, function: function.clone() }];
-    Optimized { function, instances, unpacked: None, schedule: whole.schedule, applied, report }
+    let (schedule, others) = (whole.schedule, Vec::new());
+    Optimized { function, instances, unpacked: None, schedule, applied, report, others }
 }
 
 /// The function as it is, because it is too large for anything else; the limit itself if not even that can be said as a schedule.
@@ -519,6 +525,7 @@ fn finish(made: Made, tree: Tree, report: Report) -> Optimized {
         schedule,
         applied,
         report,
+        others: Vec::new(),
     }
 }
 

@@ -94,6 +94,16 @@ impl Choice {
     }
 }
 
+impl Choice {
+    /// As [`Choice::request`], with the schedules that were tuned for a program.
+    ///
+    /// # Errors
+    /// As there, and for a file of schedules that can't be read.
+    pub fn request_of(&self, program: &Path) -> Result<Request, Failure> {
+        Ok(Request { tuned: files::tuned(program)?, ..self.request()? })
+    }
+}
+
 /// The text of a trace.
 fn trace(path: &Path) -> Result<String, Failure> {
     let source = files::read_source(path)?;
@@ -137,7 +147,7 @@ pub(super) fn for_target(
         sizes: sizes.to_vec(),
         stem: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         headers: folder.map(|folder| encoding::name(&folder)),
-        ..choice.request()?
+        ..choice.request_of(file)?
     })
 }
 

@@ -32,6 +32,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     }
     let request = arguments.request()?;
     let front = files::open(&source, &request)?;
+    report::tuned(&front, &request)?;
     super::passes::look(&arguments.look, || front.histories(&request))?;
     let Compiled { output, warnings } = front.compile(stage, &request)?;
     for note in &output.notes {

@@ -36,7 +36,7 @@ pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
             .help("`lozenge show MODEL --svg` draws it, `lozenge optimize MODEL` shows which rules apply, `lozenge compile MODEL` prints its C"));
     }
     let source = read_source(what)?;
-    let request = arguments.choice.request()?;
+    let request = arguments.choice.request_of(what)?;
     let front = files::open(&source, &request)?;
     let functional = what.extension().is_some_and(|extension| extension == "loz");
     if functional {

@@ -103,6 +103,7 @@ pub(super) fn input(command: &Command) -> Option<&Path> {
         Command::Deps(of) => Some(&of.file),
         Command::Schedule(of) => Some(&of.file),
         Command::Show(of) => Some(&of.file),
+        Command::Tune(of) => Some(&of.file),
         _ => None,
     }
 }

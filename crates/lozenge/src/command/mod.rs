@@ -34,6 +34,7 @@ mod show;
 mod test;
 mod test_c;
 pub(crate) mod translation;
+mod tune;
 
 pub(crate) use poly::help as poly_help;
 
@@ -171,6 +172,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Explore(arguments) => explore::run(arguments, cli.json),
         Command::Schedule(arguments) => schedule::run(arguments, cli.json),
         Command::Bench(arguments) => arguments.target.backend().bench(arguments, cli.json),
+        Command::Tune(arguments) => tune::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
         Command::Completions(arguments) => {
             about::completions(arguments.shell, cli.json);

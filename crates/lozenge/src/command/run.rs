@@ -30,7 +30,9 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     super::passed_over::without_schedule(&arguments.file, &arguments.choice)?;
     let source = read_source(&arguments.file)?;
     let request = arguments.request()?;
-    let lowered = files::open(&source, &request)?.lower(&request)?;
+    let front = files::open(&source, &request)?;
+    report::tuned(&front, &request)?;
+    let lowered = front.lower(&request)?;
     report::told(&lowered);
     let function = &lowered.function;
     let arrays = read_arrays(function, &arguments.arguments)?;

@@ -17,7 +17,7 @@ use crate::request::{self, Request};
 /// What the stages refuse; `P0602` if the representation cannot say the schedule.
 pub fn run(arguments: &Schedule, as_json: bool) -> Result<(), Failure> {
     let source = read_source(&arguments.file)?;
-    let request = arguments.choice.request()?;
+    let request = arguments.choice.request_of(&arguments.file)?;
     let front = files::open(&source, &request)?;
     let refuse = |d| Failure::in_source(&source, vec![d]);
     let form = match arguments.form {

@@ -16,7 +16,7 @@ use targets::{Member, RegionArray, RegionNames};
 
 use super::athread::OnCores;
 use super::versions::{self, Tested};
-use super::{Emission, Front, Lowered, Parsed};
+use super::{Emission, Front, Lowered, Parsed, tuned};
 use crate::failure::{Failure, Source};
 use crate::request::{Request, Schedule};
 
@@ -89,6 +89,7 @@ fn optimise(
     request: &Request,
     default: bool,
 ) -> Result<Option<Optimized>, Failure> {
+    let request = &*tuned::request(request, function);
     let schedule = match &request.schedule {
         Schedule::Usual if default => None,
         Schedule::Usual | Schedule::Original => return Ok(None),
@@ -162,6 +163,19 @@ pub fn optimised(source: &Source, function: &Function, request: &Request) -> Res
             with_schedule(source, function, Some(tree.into()), request)
         }
     }
+}
+
+/// Schedules for a function: the compiler's choice, by its name, and candidates that were not chosen.
+pub fn schedules(
+    source: &Source,
+    function: &Function,
+    request: &Request,
+) -> Result<Vec<(String, Given)>, Failure> {
+    let options = polyhedral::Options { all_candidates: true, ..options(request)? };
+    let made = polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))?;
+    let chosen = made.report.candidates.first().and_then(|line| line.split_once(": ")).map(|(name, _)| name);
+    let chosen = chosen.unwrap_or("the affine schedule").to_owned();
+    Ok([(chosen, made.schedule)].into_iter().chain(made.others).collect())
 }
 
 /// As [`optimised`], but its own schedule has tiles of these sizes, and contractions are not packed or in small tiles of registers: what a picture can

@@ -12,6 +12,7 @@ mod certificate;
 mod functional;
 pub mod graph;
 pub(crate) mod rewriting;
+pub mod tuned;
 mod versions;
 
 use ::functional::{Checked, Definition};
@@ -20,7 +21,7 @@ use loops::{Diagnostic, Function, Name, Program, Span};
 use passes::Applied;
 use polyhedral::Optimized;
 
-pub use c::{done, region_text, schedule_header};
+pub use c::{done, machine, region_text, schedule_header};
 pub use candidates::{candidates, cycles};
 pub use certificate::Sides;
 pub use functional::AUTOMATIC;
@@ -215,6 +216,7 @@ impl Front {
             return c::scheduled(&self.source, lowered, request, matches!(self.parsed, Parsed::C(_)));
         }
         lowered.function = passes::TRANSLATED.run(lowered.function, &mut lowered.applied);
+        let request = &*tuned::request(request, &lowered.function);
         match &request.schedule {
             Schedule::Usual if lowered.undecided => {
                 let usual = with_default_passes(lowered.clone());
@@ -470,6 +472,18 @@ impl Front {
     /// What the polyhedral side refuses.
     pub fn optimized(&self, function: &Function, request: &Request) -> Result<Optimized, Failure> {
         c::optimised(&self.source, function, request)
+    }
+
+    /// Schedules for a function, by names for people: the compiler's choice first, then the other candidates.
+    ///
+    /// # Errors
+    /// What the polyhedral side refuses.
+    pub fn schedules(
+        &self,
+        function: &Function,
+        request: &Request,
+    ) -> Result<Vec<(String, polyhedral::Schedule)>, Failure> {
+        c::schedules(&self.source, function, request)
     }
 }
 

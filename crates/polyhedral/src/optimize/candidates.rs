@@ -24,13 +24,14 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     let free = options.parallel && options.vector && matches!(options.tiling, Tiling::Caches(_));
     let behind = cycles(function) * MARGIN < cycles(&affine.function);
     let mut others = Vec::new();
-    if free && cycles(function) < WEAK * cycles(&affine.function) {
+    let all = options.all_candidates;
+    if free && (all || cycles(function) < WEAK * cycles(&affine.function)) {
         others.extend(nest_by_nest(function, options));
     }
     if free {
         others.extend(split_at_pivots(function, options, bounds));
     }
-    if free && behind {
+    if free && (all || behind) {
         others.extend(in_order_of_text(function, options, bounds));
     }
     let candidate = |(name, value): (String, Optimized)| {
@@ -42,7 +43,8 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
     let mut result = choice.chosen.value;
     result.report.candidates = choice.lines;
-    if !behind && result.function.body != function.body {
+    result.others.extend(choice.others.into_iter().map(|other| (other.name, other.value.schedule)));
+    if !(all || behind) && result.function.body != function.body {
         let text = cost(function, &options.machine);
         result.report.candidates.push(text.beside(AS_IT_IS, &choice.chosen.cost));
     }
@@ -69,6 +71,7 @@ pub(super) fn with_and_without_freedom(
         vec![candidate("updates in any order", free?), candidate("updates in the order of the text", strict)];
     let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
     let mut result = choice.chosen.value;
+    result.others.extend(choice.others.into_iter().map(|other| (other.name, other.value.schedule)));
     // The candidates of the chosen one are listed behind these.
     let others = std::mem::replace(&mut result.report.candidates, choice.lines);
     result.report.candidates.extend(others.into_iter().skip(1));
