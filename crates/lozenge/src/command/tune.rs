@@ -1,6 +1,6 @@
 //! `lozenge tune`: candidates for the order of loops are measured, and the fastest is kept in a file beside the program.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use loops::{Function, Name, Program};
@@ -102,7 +102,7 @@ fn kept_before(path: &Path) -> Result<Vec<Entry>, Failure> {
 }
 
 /// Writes the file, or removes the entries of one that has none any more.
-fn written(path: &PathBuf, entries: &[Entry]) -> Result<Vec<String>, Failure> {
+fn written(path: &Path, entries: &[Entry]) -> Result<Vec<String>, Failure> {
     if entries.is_empty() && !path.exists() {
         return Ok(Vec::new());
     }
