@@ -13,7 +13,7 @@ mod numbers;
 
 use std::collections::HashMap;
 
-use loops::{CompareOp, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
+use loops::{CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
 
 use crate::machine::{LINE, Machine};
 use arithmetic::{Straight, innermost};
@@ -23,8 +23,8 @@ use numbers::Values;
 /// Elements of an array whose extents are all sizes. So an extent of a vector is taken as 4,000,000, of a matrix as 2000, of a batch of images as 45.
 pub const ELEMENTS: f64 = 4e6;
 
-/// What sizes are taken as that are no extents.
-pub const STEPS: f64 = 2000.0;
+/// What sizes are taken as that are no extents: half of the extents of a matrix, since a variable of a loop around a nest that is looked at alone is such a size.
+pub const STEPS: f64 = 1000.0;
 
 /// What sizes are taken as that are assumed to be at most others: those of windows.
 pub const WINDOW: f64 = 5.0;
@@ -94,7 +94,7 @@ pub fn cost(function: &Function, machine: &Machine) -> Cost {
     let mut walk =
         Walk { machine, values, arrays: HashMap::new(), threads: machine.threads, probability: 1.0 };
     for param in &function.params {
-        walk.declare(&param.name, param.elem.bytes() as f64, &param.dims, false);
+        walk.declare(&param.name, &param.elem, &param.dims, false);
     }
     let work = walk.stmts(&function.body);
     // What a function of one nest does at once, one of several does one after another.
@@ -167,7 +167,9 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn declare(&mut self, name: &Name, bytes: f64, dims: &[Expr], small: bool) {
+    fn declare(&mut self, name: &Name, elem: &Elem, dims: &[Expr], small: bool) {
+        let bytes = elem.bytes() as f64;
+        let integer = matches!(elem, Elem::Scalar(scalar) if scalar.is_int());
         let extents: Vec<f64> =
             dims.iter().map(|d| self.values.usual(d).unwrap_or(BY_DATA).max(1.0)).collect();
         let mut strides = vec![1.0; extents.len()];
@@ -177,7 +179,7 @@ impl Walk<'_> {
         let elements: f64 = extents.iter().product();
         let vectors = self.machine.registers;
         let in_registers = small && elements * bytes <= (vectors.count * vectors.bytes) as f64;
-        self.arrays.insert(name.clone(), Array { bytes, strides, elements, in_registers });
+        self.arrays.insert(name.clone(), Array { bytes, integer, strides, elements, in_registers });
     }
 
     /// The work of each statement that stands alone.
@@ -205,7 +207,7 @@ impl Walk<'_> {
             }
             Stmt::Local(local) => {
                 let small = matches!(local.storage, Storage::Auto | Storage::Stack);
-                self.declare(&local.name, local.elem.bytes() as f64, &local.dims, small);
+                self.declare(&local.name, &local.elem, &local.dims, small);
                 Vec::new()
             }
             Stmt::Assign(assign) => {
@@ -246,6 +248,10 @@ impl Walk<'_> {
             true => self.code(code, Some(l)),
             false => joined(self.stmts(&l.body)),
         };
+        // A vector is no longer than the loop.
+        let beyond = (body.lanes / trips.max(1.0)).max(1.0);
+        body.compute *= beyond;
+        body.lanes /= beyond;
         let overhead = match l.kind {
             LoopKind::Vector | LoopKind::Unroll(_) => 0.0,
             _ => ITERATION / body.lanes.max(1.0),

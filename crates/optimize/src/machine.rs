@@ -36,6 +36,8 @@ pub struct Machine {
     pub latency: f64,
     /// Cycles of a division or square root.
     pub division: f64,
+    /// Cycles of a division of integers.
+    pub quotient: f64,
     /// Cycles of a call to `libm`.
     pub call: f64,
     /// Cycles of a parallel loop beside its iterations.
@@ -72,6 +74,7 @@ impl Default for Machine {
             per_cycle: 2.0,
             latency: 4.0,
             division: 8.0,
+            quotient: 20.0,
             call: 40.0,
             fork: 6000.0,
         }

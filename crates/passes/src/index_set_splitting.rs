@@ -78,7 +78,7 @@ fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
     let short = matches!(l.upper, Expr::Int(n) if n <= 2 * WIDEST);
     if !plain
         || short
-        || !matches!(l.kind, LoopKind::Sequential | LoopKind::Parallel)
+        || !matches!(l.kind, LoopKind::Sequential | LoopKind::Parallel | LoopKind::Vector)
         || size(&l.body) > LARGEST
     {
         return None;
@@ -105,9 +105,22 @@ fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
     Some([simplified(&first), simplified(&middle), simplified(&last)])
 }
 
-/// How often a body asks where a loop is: choices, minima and maxima in values and subscripts that depend on its variable.
+/// How often a body asks where a loop is: choices, minima and maxima in values and subscripts that depend on its variable; in an innermost loop conditions, too.
 fn asks(stmts: &[Stmt], var: &Name) -> usize {
-    let mut found = 0;
+    let (mut found, mut conditions, mut loops) = (0, 0, false);
+    for stmt in stmts {
+        stmt.walk(&mut |stmt| match stmt {
+            Stmt::If { cond, .. } => {
+                conditions += usize::from(is_stable(cond) && cond.vars().contains(var));
+            }
+            Stmt::Loop(_) => loops = true,
+            _ => {}
+        });
+    }
+    // Those around loops are of tiles at a rim.
+    if !loops {
+        found += conditions;
+    }
     each(stmts, &mut |e| {
         found += usize::from(match e {
             Expr::Select(cond, _, _) => is_stable(cond) && cond.vars().contains(var),

@@ -18,6 +18,7 @@
 mod accumulator_coalescing;
 mod array_expansion;
 mod cache_tiling;
+mod complete_unrolling;
 mod constant_folding;
 mod copy_propagation;
 mod dead_code;
@@ -29,6 +30,7 @@ mod outer_loop_vectorization;
 mod pass;
 mod pivot_splitting;
 mod reduction_lanes;
+mod register_promotion;
 mod scalar_expansion;
 mod scalar_replacement;
 mod store_forwarding;
@@ -43,7 +45,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 20] = [
+pub const ALL: [&Pass; 22] = [
     &CONSTANT_FOLDING,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
@@ -51,6 +53,7 @@ pub const ALL: [&Pass; 20] = [
     &STRIP_MINING,
     &INDEX_SET_SPLITTING,
     &PIVOT_SPLITTING,
+    &COMPLETE_UNROLLING,
     &OUTER_LOOP_VECTORIZATION,
     &CACHE_TILING,
     &ACCUMULATOR_COALESCING,
@@ -59,6 +62,7 @@ pub const ALL: [&Pass; 20] = [
     &INVARIANT_CODE_MOTION,
     &STORE_FORWARDING,
     &SCALAR_REPLACEMENT,
+    &REGISTER_PROMOTION,
     &SCALAR_EXPANSION,
     &ARRAY_EXPANSION,
     &COPY_PROPAGATION,
@@ -115,7 +119,7 @@ pub const REGION: Pipeline = Pipeline {
 pub const SCHEDULED: Pipeline = Pipeline {
     name: "scheduled",
     about: "C regions and other loops, after the affine scheduler",
-    passes: &[&OUTER_LOOP_VECTORIZATION],
+    passes: &[&INDEX_SET_SPLITTING, &OUTER_LOOP_VECTORIZATION, &REGISTER_PROMOTION],
 };
 
 /// All pipelines.
@@ -124,6 +128,7 @@ pub const PIPELINES: [&Pipeline; 5] = [&TRANSLATED, &DEFAULT, &MODEL, &REGION, &
 pub use accumulator_coalescing::PASS as ACCUMULATOR_COALESCING;
 pub use array_expansion::PASS as ARRAY_EXPANSION;
 pub use cache_tiling::PASS as CACHE_TILING;
+pub use complete_unrolling::PASS as COMPLETE_UNROLLING;
 pub use constant_folding::PASS as CONSTANT_FOLDING;
 pub use copy_propagation::PASS as COPY_PROPAGATION;
 pub use dead_code::PASS as DEAD_CODE;
@@ -134,6 +139,7 @@ pub use outer_loop_vectorization::PASS as OUTER_LOOP_VECTORIZATION;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
 pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
+pub use register_promotion::PASS as REGISTER_PROMOTION;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use store_forwarding::PASS as STORE_FORWARDING;

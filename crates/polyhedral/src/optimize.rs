@@ -10,7 +10,7 @@ mod schedule;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ::optimize::Machine;
+use ::optimize::{MARGIN, Machine};
 use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
 use passes::{Applied, Pass};
 
@@ -122,7 +122,7 @@ pub struct Optimized {
 }
 
 /// What was done, for people.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
     /// Statements of the model.
     pub statements: usize,
@@ -144,6 +144,9 @@ pub struct Report {
     pub as_written: bool,
     /// The candidates, the chosen one first, with what is predicted for each.
     pub candidates: Vec<String>,
+    /// How many times as fast as the text the result is predicted to be on one thread; none where there
+    /// was no choice.
+    pub on_one_thread: Option<f64>,
 }
 
 impl Optimized {
@@ -403,7 +406,15 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
             );
             let staged = report.contracted;
             let what = match (tried, split) {
-                (Ok(result), _) => {
+                (Ok(tiled), _) => {
+                    let tiled = (tiled, std::mem::take(&mut report));
+                    let (result, report) = with_or_without_tiles(
+                        (&model, &dependences),
+                        function,
+                        tree,
+                        tiled,
+                        (options, bounds),
+                    );
                     return settle(
                         (&model, &dependences),
                         function,
@@ -469,6 +480,30 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
         }
     }
     Err(fault::limit("attempts"))
+}
+
+/// The result with tiles, if they are predicted to pay; else the loops of the same schedule as they are.
+fn with_or_without_tiles(
+    at: (&Model, &[Dependence]),
+    function: &Function,
+    tree: Tree,
+    tiled: ((Made, Tree), Report),
+    (options, bounds): (&Options, Bounds),
+) -> ((Made, Tree), Report) {
+    let report = &tiled.1;
+    if !report.tiled || report.contracted || !matches!(options.tiling, Tiling::Caches(_)) {
+        return tiled;
+    }
+    let mut plainly = report.clone();
+    let plain = Options { tiling: Tiling::None, contraction: None, ..options.clone() };
+    match realise(at, function, tree, &plain, (Split::Rows, bounds.choice), &mut plainly) {
+        Ok(untiled) => {
+            let cycles = |made: &Made| ::optimize::cost(&made.generated.function, &options.machine).cycles();
+            let (with, without) = (cycles(&tiled.0.0), cycles(&untiled.0));
+            if without < with * MARGIN { (untiled, plainly) } else { tiled }
+        }
+        Err(_) => tiled,
+    }
 }
 
 /// Shapes of programs for which there is a better way than the scheduler's. What does not work out is noted, and the general way is taken.

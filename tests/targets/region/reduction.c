@@ -5,7 +5,18 @@
 #define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))
 #endif
 #ifndef LOZENGE_FMAX
-#define LOZENGE_FMAX(a, b) ((a) > (b) || (b) != (b) || ((a) == (b) && !__builtin_signbit(a)) ? (a) : (b))
+#define LOZENGE_FMAX(a, b) __extension__({ union { double f; unsigned long long u; } lozenge_a, lozenge_b, lozenge_c; \
+    lozenge_a.f = (a); lozenge_b.f = (b); \
+    lozenge_c.f = lozenge_a.f > lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \
+    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u & lozenge_c.u : lozenge_c.u; \
+    lozenge_c.f; })
+#endif
+#ifndef LOZENGE_FMAXF
+#define LOZENGE_FMAXF(a, b) __extension__({ union { float f; unsigned u; } lozenge_a, lozenge_b, lozenge_c; \
+    lozenge_a.f = (a); lozenge_b.f = (b); \
+    lozenge_c.f = lozenge_a.f > lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \
+    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u & lozenge_c.u : lozenge_c.u; \
+    lozenge_c.f; })
 #endif
 #ifndef LOZENGE_FLOOR_DIV
 #define LOZENGE_FLOOR_DIV(a, b) ((a) / (b) - ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)))
@@ -46,7 +57,7 @@
         for (long j = 0; j < m; j++) {
           s_c += a_c[i][j];
           row_part[j] += a_c[i][j];
-          most_part = LOZENGE_FMAX(most_part, (float)a_c[i][j]);
+          most_part = LOZENGE_FMAXF(most_part, (float)a_c[i][j]);
           fixed_part[LOZENGE_MOD(i - j, 4)] += 1;
         }
       }
@@ -55,7 +66,7 @@
         for (long r0 = 0; r0 < m; r0++) {
           row_c[r0] += row_part[r0];
         }
-        most_c = LOZENGE_FMAX(most_c, most_part);
+        most_c = LOZENGE_FMAXF(most_c, most_part);
         for (long r0 = 0; r0 < 4; r0++) {
           fixed_c[r0] += fixed_part[r0];
         }

@@ -317,8 +317,9 @@ pub fn done(front: &Front, request: &Request) -> Result<String, Failure> {
     for name in front.wanted(request)? {
         let function = front.original(&name, request)?;
         let optimised = optimised(&front.source, &function, request)?;
-        let Report { statements, dependences, bands, notes, checked, left, candidates, .. } =
-            optimised.report;
+        let Report {
+            statements, dependences, bands, notes, checked, left, candidates, on_one_thread, ..
+        } = optimised.report;
         let region = match &front.parsed {
             Parsed::C(file) => file.regions.iter().find(|r| r.function.name.as_str() == name),
             _ => None,
@@ -333,6 +334,9 @@ pub fn done(front: &Front, request: &Request) -> Result<String, Failure> {
             for line in lines {
                 let _ = writeln!(text, "  {what}: {line}");
             }
+        }
+        if let Some(times) = on_one_thread {
+            let _ = writeln!(text, "  predicted on one thread: {times:.2} times as fast as the text");
         }
         if let Some(why) = &left {
             let _ = writeln!(text, "  not optimized: {why}");

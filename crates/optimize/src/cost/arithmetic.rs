@@ -45,6 +45,7 @@ pub(super) fn innermost(
     let mut work = Operations::default();
     let (mut unit, mut far) = (0.0, 0.0);
     let (mut widest, mut scatters): (f64, bool) = (1.0, false);
+    let mut apart = Vec::new();
     for one in code {
         let mut count = |access: &Access, stored: bool| {
             let Some(array) = place.memory(access) else { return };
@@ -55,22 +56,45 @@ pub(super) fn innermost(
                 Some(1.0) => unit += one.different(access),
                 _ => far += one.different(access),
             }
-            scatters |= stored && (one.guarded || by.is_some_and(|by| by > 1.0));
+            scatters |= stored && one.guarded;
+            if let Some(by) = by.filter(|by| stored && *by > 1.0) {
+                apart.push((access.array.clone(), by, place.usual(access, array)));
+            }
         };
         count(&one.assign.target, true);
         loads(&one.assign.value).into_iter().for_each(|access| count(access, false));
         let mut own = Operations::default();
-        own.of(&one.assign.value);
+        let integer = arrays.get(&one.assign.target.array).is_some_and(|array| array.integer);
+        own.of(&one.assign.value, integer);
         own.plain += f64::from(u8::from(one.assign.update.is_some()) + u8::from(one.guarded));
         work.add(&own, one.copies());
     }
     let assigns: Vec<&Assign> = code.iter().map(|one| one.assign).collect();
     let chain = place.chain(&assigns, machine);
-    let one_by_one = around.is_none() || chain > 0.0 || scatters || work.calls > 0.0;
+    let one_by_one = around.is_none()
+        || chain > 0.0
+        || scatters
+        || !interleaved(&apart)
+        || work.calls + work.quotients > 0.0;
     let lanes = if one_by_one { 1.0 } else { (machine.registers.bytes as f64 / widest).max(1.0) };
     let issued = (work.plain / lanes).max(unit / lanes + far) / machine.per_cycle;
-    let slow = work.divisions * machine.division / lanes.min(4.0) + work.calls * machine.call;
+    let slow = work.divisions * machine.division / lanes.min(4.0)
+        + work.quotients * machine.quotient
+        + work.calls * machine.call;
     ((issued + slow).max(chain), lanes)
+}
+
+/// Whether stores that move by several elements fill all of these together, as the colours of pixels do: such are stored as vectors. Of each, the array, by how
+/// much it moves, and its place.
+fn interleaved(stores: &[(Name, f64, Option<f64>)]) -> bool {
+    stores.iter().all(|(array, by, _)| {
+        let own = stores.iter().filter(|(other, same, _)| other == array && same == by);
+        let mut places: Vec<i64> =
+            own.filter_map(|(.., at)| at.map(|at| at.rem_euclid(*by) as i64)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.len() as f64 >= *by
+    })
 }
 
 /// Operations of an expression.
@@ -78,6 +102,8 @@ pub(super) fn innermost(
 struct Operations {
     plain: f64,
     divisions: f64,
+    /// Of integers by what is no number: no machine has vectors of them.
+    quotients: f64,
     calls: f64,
 }
 
@@ -85,15 +111,22 @@ impl Operations {
     fn add(&mut self, other: &Operations, times: f64) {
         self.plain += times * other.plain;
         self.divisions += times * other.divisions;
+        self.quotients += times * other.quotients;
         self.calls += times * other.calls;
     }
 
-    fn of(&mut self, e: &Expr) {
+    /// Counts those of a value; `integer` says whether it is one.
+    fn of(&mut self, e: &Expr, integer: bool) {
         match e {
             // Subscripts grow with the loop.
             Expr::Load(_) => return,
-            Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod, ..) => {
-                self.divisions += 1.0;
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod, _, by) => {
+                match by.vars().is_empty() && by.arrays().is_empty() {
+                    // A product by the inverse.
+                    true if integer => self.plain += 4.0,
+                    false if integer => self.quotients += 1.0,
+                    _ => self.divisions += 1.0,
+                }
             }
             Expr::Binary(BinaryOp::Pow, ..) | Expr::Call { .. } => self.calls += 1.0,
             Expr::Unary(UnaryOp::Sqrt, _) => self.divisions += 1.0,
@@ -106,7 +139,7 @@ impl Operations {
             Expr::Binary(..) | Expr::Compare(..) | Expr::Select(..) => self.plain += 1.0,
             _ => {}
         }
-        e.children().into_iter().for_each(|child| self.of(child));
+        e.children().into_iter().for_each(|child| self.of(child, integer));
     }
 }
 
@@ -186,6 +219,11 @@ impl<'a> Place<'a> {
         f64::from(longest) * machine.latency
     }
 
+    /// The element that an access is to, with usual values of variables.
+    fn usual(&self, access: &Access, array: &Array) -> Option<f64> {
+        access.indices.iter().zip(&array.strides).map(|(i, s)| Some(self.values.usual(i)? * s)).sum()
+    }
+
     /// Whether an access is to the same place in every iteration.
     fn stands(&self, access: &Access) -> bool {
         let Some(l) = self.around else { return true };
@@ -201,11 +239,7 @@ impl<'a> Place<'a> {
             return false;
         };
         let (Some(by), Some(same)) = (self.along(store, array), self.along(load, array)) else { return true };
-        let place = |access: &Access| -> Option<f64> {
-            let at = access.indices.iter().zip(&array.strides).map(|(i, s)| Some(self.values.usual(i)? * s));
-            at.sum()
-        };
-        match place(load).zip(place(store)) {
+        match self.usual(load, array).zip(self.usual(store, array)) {
             Some((load, store)) if by == same => {
                 let back = (store - load) / by;
                 back > 0.0 && back.fract() == 0.0 && back < 64.0

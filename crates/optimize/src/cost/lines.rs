@@ -12,6 +12,8 @@ use crate::machine::LINE;
 pub(super) struct Array {
     /// Bytes of an element.
     pub bytes: f64,
+    /// Whether elements are integers.
+    pub integer: bool,
     /// Elements from one subscript of each dimension to the next.
     pub strides: Vec<f64>,
     /// All elements.

@@ -4,7 +4,7 @@
 //! without. The cost model chooses: the text is taken where the schedule is predicted to take longer by a margin.
 
 use ::optimize::{Candidate, MARGIN, choose, cost};
-use loops::Function;
+use loops::{Function, Stmt};
 use passes::Pass;
 
 use super::{
@@ -31,20 +31,34 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     if free {
         others.extend(split_at_pivots(function, options, bounds));
     }
-    if free && (all || behind) {
-        others.extend(in_order_of_text(function, options, bounds));
+    // Windows of contractions are in their register tiles.
+    if free && !affine.report.contracted {
+        others.extend(written_out(function, options, bounds));
+    }
+    // A schedule without tiles that wins nothing on one thread has to win more than parallel loops of the text do.
+    let plain =
+        !affine.report.tiled && !affine.report.contracted && nests(&affine.function) > nests(function);
+    let level = behind || (plain && cycles(function) < MARGIN * cycles(&affine.function));
+    let mut first = Vec::new();
+    if free && (all || level) {
+        let mut of_text = in_order_of_text(function, options, bounds);
+        if level && !behind {
+            first.extend(of_text.pop_if(|(name, _)| name == ORDER_OF_TEXT));
+        }
+        others.extend(of_text);
     }
     let candidate = |(name, value): (String, Optimized)| {
         let cost = cost(&value.function, &options.machine);
         Candidate { name, value, cost }
     };
     let candidates: Vec<_> =
-        [(affine.name(function), affine)].into_iter().chain(others).map(candidate).collect();
+        first.into_iter().chain([(affine.name(function), affine)]).chain(others).map(candidate).collect();
     let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
     let mut result = choice.chosen.value;
     result.report.candidates = choice.lines;
+    result.report.on_one_thread = Some(cycles(function) / cycles(&result.function).max(1.0));
     result.others.extend(choice.others.into_iter().map(|other| (other.name, other.value.schedule)));
-    if !(all || behind) && result.function.body != function.body {
+    if !(all || level) && result.function.body != function.body {
         let text = cost(function, &options.machine);
         result.report.candidates.push(text.beside(AS_IT_IS, &choice.chosen.cost));
     }
@@ -76,6 +90,11 @@ pub(super) fn with_and_without_freedom(
     let others = std::mem::replace(&mut result.report.candidates, choice.lines);
     result.report.candidates.extend(others.into_iter().skip(1));
     Ok(result)
+}
+
+/// Nests of loops.
+fn nests(function: &Function) -> usize {
+    function.body.iter().filter(|stmt| matches!(stmt, Stmt::Loop(_))).count()
 }
 
 /// What the text without any change is called.
@@ -138,6 +157,22 @@ fn split_at_pivots(function: &Function, options: &Options, bounds: Bounds) -> Op
     let told = "loops over rows and columns are split at the pivot";
     let result = finish(made, tree, report).after(pass, split, told);
     Some((result.name(function), result))
+}
+
+/// Candidates with short loops as straight code, so that loops around them can run in lanes: the affine schedule, and the order of the text; nothing where
+/// there are no such loops.
+fn written_out(function: &Function, options: &Options, bounds: Bounds) -> Vec<(String, Optimized)> {
+    let pass = &passes::COMPLETE_UNROLLING;
+    let Some(straight) = pass.run(function) else { return Vec::new() };
+    let in_order = || {
+        let Analysed { model, dependences, mut report, .. } = analyse(&straight, options, bounds).ok()?;
+        let made = as_text((&model, &dependences), &straight, options, bounds.choice, &mut report).ok()?;
+        Some(finish(made.0, made.1, report))
+    };
+    let affine = scheduled(&straight, options, bounds).ok();
+    let told = "short loops are straight code";
+    let all = [affine, in_order()].into_iter().flatten();
+    all.map(|one| one.after(pass, straight.clone(), told)).map(|one| (one.name(function), one)).collect()
 }
 
 /// The affine schedule of a function, after the passes that let it have better tiles.

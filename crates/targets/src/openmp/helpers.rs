@@ -68,6 +68,8 @@ pub enum Helper {
     NativeMax,
     NativeFMin,
     NativeFMax,
+    NativeFMinSingle,
+    NativeFMaxSingle,
     NativeFloorDiv,
     NativeMod,
     NativeExtent,
@@ -155,11 +157,35 @@ impl Helper {
             }
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
             Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
+            // Equal numbers differ in the sign of zero at most: the smaller has it if one of them has. Compilers make vectors of this, and not of
+            // `__builtin_signbit`; of unions, and not of copies.
             Helper::NativeFMin => {
-                "#define LOZENGE_FMIN(a, b) ((a) < (b) || (b) != (b) || ((a) == (b) && __builtin_signbit(a)) ? (a) : (b))"
+                "#define LOZENGE_FMIN(a, b) __extension__({ union { double f; unsigned long long u; } lozenge_a, lozenge_b, lozenge_c; \\
+    lozenge_a.f = (a); lozenge_b.f = (b); \\
+    lozenge_c.f = lozenge_a.f < lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \\
+    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u | lozenge_c.u : lozenge_c.u; \\
+    lozenge_c.f; })"
             }
             Helper::NativeFMax => {
-                "#define LOZENGE_FMAX(a, b) ((a) > (b) || (b) != (b) || ((a) == (b) && !__builtin_signbit(a)) ? (a) : (b))"
+                "#define LOZENGE_FMAX(a, b) __extension__({ union { double f; unsigned long long u; } lozenge_a, lozenge_b, lozenge_c; \\
+    lozenge_a.f = (a); lozenge_b.f = (b); \\
+    lozenge_c.f = lozenge_a.f > lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \\
+    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u & lozenge_c.u : lozenge_c.u; \\
+    lozenge_c.f; })"
+            }
+            Helper::NativeFMinSingle => {
+                "#define LOZENGE_FMINF(a, b) __extension__({ union { float f; unsigned u; } lozenge_a, lozenge_b, lozenge_c; \\
+    lozenge_a.f = (a); lozenge_b.f = (b); \\
+    lozenge_c.f = lozenge_a.f < lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \\
+    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u | lozenge_c.u : lozenge_c.u; \\
+    lozenge_c.f; })"
+            }
+            Helper::NativeFMaxSingle => {
+                "#define LOZENGE_FMAXF(a, b) __extension__({ union { float f; unsigned u; } lozenge_a, lozenge_b, lozenge_c; \\
+    lozenge_a.f = (a); lozenge_b.f = (b); \\
+    lozenge_c.f = lozenge_a.f > lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \\
+    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u & lozenge_c.u : lozenge_c.u; \\
+    lozenge_c.f; })"
             }
             Helper::NativeFloorDiv => {
                 "#define LOZENGE_FLOOR_DIV(a, b) ((a) / (b) - ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)))"

@@ -354,6 +354,8 @@ impl Lower<'_> {
         let (helper, name) = match (op, ty.is_float()) {
             (BinaryOp::FloorDiv, _) => (Helper::NativeFloorDiv, "LOZENGE_FLOOR_DIV"),
             (BinaryOp::Mod, _) => (Helper::NativeMod, "LOZENGE_MOD"),
+            (BinaryOp::Min, true) if ty == Scalar::F32 => (Helper::NativeFMinSingle, "LOZENGE_FMINF"),
+            (BinaryOp::Max, true) if ty == Scalar::F32 => (Helper::NativeFMaxSingle, "LOZENGE_FMAXF"),
             (BinaryOp::Min, true) => (Helper::NativeFMin, "LOZENGE_FMIN"),
             (BinaryOp::Max, true) => (Helper::NativeFMax, "LOZENGE_FMAX"),
             (BinaryOp::Min, false) => (Helper::NativeMin, "LOZENGE_MIN"),
