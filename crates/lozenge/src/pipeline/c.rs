@@ -392,8 +392,8 @@ pub fn rewrite(
     if let Some(failure) = failed.filter(|_| done == 0) {
         return Err(failure);
     }
-    let text =
-        cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
+    let splice = if request.lines { cfront::splice_with_lines } else { cfront::splice };
+    let text = splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
     Ok(Emission { text, warnings, notes: Vec::new(), macros, promises, reassociated })
 }
