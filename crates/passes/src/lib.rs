@@ -31,6 +31,7 @@ mod pivot_splitting;
 mod reduction_lanes;
 mod scalar_expansion;
 mod scalar_replacement;
+mod small_teams;
 mod store_forwarding;
 mod strip_mining;
 mod unroll_and_jam;
@@ -43,7 +44,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 20] = [
+pub const ALL: [&Pass; 21] = [
     &CONSTANT_FOLDING,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
@@ -64,6 +65,7 @@ pub const ALL: [&Pass; 20] = [
     &COPY_PROPAGATION,
     &DEAD_CODE,
     &REDUCTION_LANES,
+    &SMALL_TEAMS,
 ];
 
 /// Functional programs whose schedule nobody has chosen.
@@ -115,7 +117,7 @@ pub const REGION: Pipeline = Pipeline {
 pub const SCHEDULED: Pipeline = Pipeline {
     name: "scheduled",
     about: "C regions and other loops, after the affine scheduler",
-    passes: &[&OUTER_LOOP_VECTORIZATION],
+    passes: &[&SMALL_TEAMS, &OUTER_LOOP_VECTORIZATION],
 };
 
 /// All pipelines.
@@ -136,6 +138,7 @@ pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
+pub use small_teams::PASS as SMALL_TEAMS;
 pub use store_forwarding::PASS as STORE_FORWARDING;
 pub use strip_mining::PASS as STRIP_MINING;
 pub use unroll_and_jam::PASS as UNROLL_AND_JAM;

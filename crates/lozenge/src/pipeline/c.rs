@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ::optimize::Machine;
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
-use loops::{Diagnostic, Function};
+use loops::{Diagnostic, Expr, Function, Loop, LoopKind, Stmt};
 use passes::{Applied, Pass};
 use polyhedral::check::Checked;
 use polyhedral::locality::Caches;
@@ -426,11 +426,25 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         return Ok(one);
     }
     let function = passes::SCHEDULED.run(optimised.function, &mut Vec::new());
+    let auto = is_auto(&source.text, request);
+    if function.body == region.function.body {
+        one.warnings.push(kept(source, info));
+        return Ok(one);
+    }
     let Some(sizes) = versions::sizes_that_fit(info, &function) else {
         one.warnings.push(versions::beyond(source, info));
         return Ok(one);
     };
-    let Tested { conditions, note } = versions::tested(source, info, sizes, request)?;
+    let mut tests = sizes;
+    // Nobody has said of this nest that it takes long: where it does not, it is as it was.
+    if auto && on_one_thread(&function.body) == region.function.body {
+        let names = names(&source.text, info);
+        let text = targets::region_text(&function, &names, &targets::Options::default());
+        if let Some(amounts) = text.ok().and_then(|text| text.amounts).filter(|all| !all.is_empty()) {
+            tests.push((any(&amounts), "there is enough work for several threads".to_owned()));
+        }
+    }
+    let Tested { conditions, note } = versions::tested(source, info, tests, request)?;
     one.promise = Some(versions::promise(info, note.as_ref()));
     let mut names = names(&source.text, info);
     if note.is_some() {
@@ -441,6 +455,28 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         .map_err(|d| Failure::in_source(source, vec![d]))?;
     one.replacement = Some(Replacement { region: 0, text, conditions, includes: Vec::new() });
     Ok(one)
+}
+
+/// One of several conditions in C.
+fn any(conditions: &[String]) -> String {
+    match conditions {
+        [one] => one.clone(),
+        several => format!("({})", several.join(" || ")),
+    }
+}
+
+/// Statements without what the loops of the text do not have: threads and lanes.
+fn on_one_thread(body: &[Stmt]) -> Vec<Stmt> {
+    let one = |stmt: &Stmt| match stmt {
+        Stmt::Loop(l) => Stmt::Loop(Loop {
+            kind: LoopKind::Sequential,
+            reductions: Vec::new(),
+            body: on_one_thread(&l.body),
+            ..l.clone()
+        }),
+        other => other.map(&mut Expr::clone, &mut on_one_thread),
+    };
+    body.iter().map(one).collect()
 }
 
 /// That a region keeps its text: C compilers know best how to compile what people write.

@@ -53,6 +53,27 @@ pub fn emit_region(
     names: &RegionNames,
     options: &Options,
 ) -> Result<String, Diagnostic> {
+    region_text(function, names, options).map(|region| region.text)
+}
+
+/// What a function becomes in the place of a region.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RegionText {
+    /// The statements.
+    pub text: String,
+    /// Conditions on sizes of which one holds if threads pay somewhere; none if that is not known.
+    pub amounts: Option<Vec<String>>,
+}
+
+/// As [`emit_region`], with what decides whether threads pay.
+///
+/// # Errors
+/// As [`emit_region`].
+pub fn region_text(
+    function: &Function,
+    names: &RegionNames,
+    options: &Options,
+) -> Result<RegionText, Diagnostic> {
     bounded(function)?;
     let mut lower = start(&function.body, options);
     lower.native = true;
@@ -100,7 +121,13 @@ pub fn emit_region(
     let mut printer = Printer::indented(Layout::Readable, &names.indent);
     printer.raw_if(&helpers::macros(&lower.helpers));
     printer.stmts(&stmts);
-    Ok(fresh_macros(printer.finish(), &lower.helpers, &names.taken))
+    let known = |(test, of): (String, BTreeSet<Name>)| {
+        of.iter().all(|name| function.sizes.contains(name)).then_some(test)
+    };
+    let amounts = std::mem::take(&mut lower.amounts).into_iter().map(|amount| amount.and_then(known));
+    let amounts = amounts.collect::<Option<Vec<_>>>();
+    let text = fresh_macros(printer.finish(), &lower.helpers, &names.taken);
+    Ok(RegionText { text, amounts })
 }
 
 /// The text, with other names for those of our macros whose names the surrounding C uses already.
