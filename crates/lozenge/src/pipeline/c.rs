@@ -37,6 +37,11 @@ pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
             },
         ));
     }
+    let asked = |d: &Diagnostic| d.code.0 == "C0308";
+    if file.refused.iter().any(asked) {
+        let wrong = file.refused.iter().filter(|d| asked(d)).cloned().collect();
+        return Err(Failure::in_source(source, wrong));
+    }
     if !request.partial && !file.refused.is_empty() && !is_auto(&source.text, request) {
         return Err(Failure::in_source(source, file.refused));
     }
@@ -374,8 +379,13 @@ pub fn rewrite(
         }
         let one = match rewritten(source, region, request) {
             Ok(one) => one,
-            // The others are done all the same. A schedule that was given is for all of them.
-            Err(failure) if request.partial && !matches!(request.schedule, Schedule::Given(_)) => {
+            // The others are done all the same. A schedule that was given is for all of them, and
+            // what is asked of a loop is done or refused.
+            Err(failure)
+                if request.partial
+                    && !matches!(request.schedule, Schedule::Given(_))
+                    && !loops::directive::any(&region.function) =>
+            {
                 warnings.extend(failure.diagnostics.iter().filter_map(told));
                 failed.get_or_insert(failure);
                 continue;
@@ -412,7 +422,14 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
     // Where it is neither proved nor tested that pointers are apart, it is refused before the work begins.
     versions::tested(source, info, Vec::new(), request)?;
     let mut one = Rewritten { warnings: region.warnings.clone(), ..Rewritten::default() };
-    let Some(optimised) = optimise(source, &region.function, request, true)? else { return Ok(one) };
+    let placed = |mut failure: Failure| {
+        for diagnostic in failure.diagnostics.iter_mut().filter(|d| d.labels.is_empty()) {
+            *diagnostic = diagnostic.clone().at(first_line(source, info), "this region");
+        }
+        failure
+    };
+    let optimised = optimise(source, &region.function, request, true).map_err(placed)?;
+    let Some(optimised) = optimised else { return Ok(one) };
     if let Some(why) = &optimised.report.left {
         let message = format!("the region is not optimized: {why}");
         let place = first_line(source, info);
@@ -425,7 +442,11 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         one.warnings.push(kept(source, info));
         return Ok(one);
     }
-    let function = passes::SCHEDULED.run(optimised.function, &mut Vec::new());
+    let function = match loops::directive::any(&region.function) {
+        // Threads that are asked for stay.
+        true => optimised.function,
+        false => passes::SCHEDULED.run(optimised.function, &mut Vec::new()),
+    };
     let auto = is_auto(&source.text, request);
     if function.body == region.function.body {
         one.warnings.push(kept(source, info));
