@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent
 NESTS = ROOT / "tests/c/nests"
 PAGE = ROOT / "docs/c-nests.md"
 SAME = ["-std=gnu11", "-w", "-ffp-contract=off", "-fopenmp"]
-FAST = ["-O3", "-march=native"]
+# Who calls a nest is in another file: nothing is known of what is given to it.
+ALONE = ["-fno-ipa-cp", "-fno-ipa-sra", "-fno-inline-functions", "-fno-inline-small-functions"]
+FAST = ["-O3", "-march=native", *ALONE, "-fno-inline-functions-called-once"]
 # What is told of a region that is taken.
 TAKEN = {"C0501", "C0502", "C0503", "C0505", "C0504", "P0002"}
 

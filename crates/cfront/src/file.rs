@@ -493,6 +493,7 @@ fn region_of(
         function: lowered.function,
         info: RegionInfo {
             bytes: place.bytes,
+            marked: place.marked,
             lines: place.lines,
             indent: place.indent,
             c_function: function.to_string(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ::optimize::Machine;
-use cfront::{AccessForm, CFile, RegionInfo, Replacement};
+use cfront::{AccessForm, CFile, RegionInfo, Replacement, VariableKind};
 use loops::{Diagnostic, Expr, Function, Loop, LoopKind, Stmt};
 use passes::{Applied, Pass};
 use polyhedral::check::Checked;
@@ -447,7 +447,6 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         true => optimised.function,
         false => passes::SCHEDULED.run(optimised.function, &mut Vec::new()),
     };
-    let auto = is_auto(&source.text, request);
     if function.body == region.function.body {
         one.warnings.push(kept(source, info));
         return Ok(one);
@@ -458,7 +457,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
     };
     let mut tests = sizes;
     // Nobody has said of this nest that it takes long: where it does not, it is as it was.
-    if auto && on_one_thread(&function.body) == region.function.body {
+    if !info.marked && on_one_thread(&function.body) == region.function.body {
         let names = names(&source.text, info);
         let text = targets::region_text(&function, &names, &targets::Options::default());
         if let Some(amounts) = text.ok().and_then(|text| text.amounts).filter(|all| !all.is_empty()) {
@@ -607,7 +606,8 @@ fn names(text: &str, info: &RegionInfo) -> RegionNames {
                 let linear = v.access == AccessForm::Linear;
                 let members = v.members().into_iter();
                 let members = members.map(|(after, arrow, name)| (after, Member { name, arrow })).collect();
-                (v.name.clone(), RegionArray { c_name: v.owner().to_owned(), linear, members })
+                let pointer = matches!(v.kind, VariableKind::Pointer | VariableKind::RestrictPointer);
+                (v.name.clone(), RegionArray { c_name: v.owner().to_owned(), linear, pointer, members })
             })
             .collect(),
         taken,

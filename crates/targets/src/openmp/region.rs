@@ -39,6 +39,8 @@ pub struct RegionArray {
     pub c_name: String,
     /// `a[i * n + j]` rather than `a[i][j]`.
     pub linear: bool,
+    /// The name is that of a pointer, so that a copy of it is for the same elements.
+    pub pointer: bool,
     /// Members that stand behind so many of its subscripts in C.
     pub members: Vec<(usize, Member)>,
 }
@@ -110,6 +112,9 @@ pub fn region_text(
         let form = if linear { Form::Linear } else { Form::Nested };
         let all = names.arrays.get(&param.name).map_or(&[][..], |a| &a.members);
         let (first, members): (Vec<_>, Vec<_>) = all.iter().cloned().partition(|(after, _)| *after == 0);
+        if first.is_empty() && names.arrays.get(&param.name).is_some_and(|a| a.pointer) {
+            lower.pointers.insert(param.name.clone(), name.clone());
+        }
         let base = first.iter().fold(CExpr::name(name), |base, (_, member)| member.of(base));
         let array = Array { base, elem: param.elem.clone(), dims, form, stack: false, members };
         lower.scope.push(&param.name, Binding::Array(array));
