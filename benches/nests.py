@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -59,7 +60,9 @@ def translated(lozenge, path, folder):
         refused = [d for d in own if d["code"] not in TAKEN]
         kept = [d for d in own if d["code"] in {"C0505", "C0504", "P0002"}]
         if refused:
-            states[name] = ("refused", f"{refused[0]['code']}: {refused[0]['message']}")
+            marks = re.findall(r"/\* scop: lines (\d+) to (\d+) ", text)
+            some = any(first < int(a) and int(b) < last for a, b in marks)
+            states[name] = ("in part" if some else "refused", f"{refused[0]['code']}: {refused[0]['message']}")
         elif f"/* scop: lines {first} to {last} " in text:
             states[name] = ("translated", "")
         elif kept:
@@ -137,11 +140,12 @@ def table(states, wrong, best):
 
 
 def summary(states, wrong, best):
-    refused = sum(state == "refused" for state, _ in states.values())
+    part = sum(state == "in part" for state, _ in states.values())
+    refused = sum(state == "refused" for state, _ in states.values()) + part
     kept = sum(state == "kept" for state, _ in states.values())
     lines = [
         f"{len(states)} nests: {len(states) - refused} accepted ({100 * (len(states) - refused) / len(states):.0f} %),"
-        f" {refused} refused, {len(wrong)} wrong. Of those accepted, {kept} keep their text, since nothing is"
+        f" {refused} refused, {len(wrong)} wrong. Loops in {part} of those refused are translated. Of those accepted, {kept} keep their text, since nothing is"
         " predicted to be faster."
     ]
     if best:
@@ -161,8 +165,7 @@ This page is for those who want to know which C is taken. It is written by `./x 
 solvers with `double ***`, filters of images, dynamic programs, sparse products, transforms of
 signals. Nothing in them was changed to be accepted; a pragma stands around each. *Ratio* is the time
 of `gcc -O3` over ours, on one thread: above 1 ours is faster. Both are compiled with `-O3
--march=native -ffp-contract=off`. Where the reason is told of a nest that is refused, the loops in it
-that can be taken are done all the same.
+-march=native -ffp-contract=off`. Of a nest that is refused, *in part* says that loops in it are translated all the same.
 """
 
 
@@ -187,10 +190,11 @@ def main():
         best = times(folder, options.rounds) if options.rounds else {}
         rows, lines = table(states, wrong, best), summary(states, wrong, best)
     if options.refused:
-        rows = [row for row in rows if "| refused" in row or "WRONG" in row]
+        rows = [row for row in rows if "| refused" in row or "| in part" in row or "WRONG" in row]
     print("\n".join([*rows, "", *lines]))
     if options.write:
-        PAGE.write_text(HEAD + "\n" + "\n".join(lines) + "\n\n" + "\n".join(rows) + "\n")
+        told = "\n\n".join(textwrap.fill(line, 98) for line in lines)
+        PAGE.write_text(HEAD + "\n" + told + "\n\n" + "\n".join(rows) + "\n")
     return 1 if wrong else 0
 
 

@@ -24,9 +24,25 @@ use crate::request::{Request, Schedule};
 pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
     let preprocessed = preprocessed(source, request)?;
     let pure_functions = request.pure_functions.clone();
-    let options = cfront::Options { pure_functions, auto: request.auto, inner: request.partial };
-    let file = cfront::parse_with(&source.text, &preprocessed, &source.path, &options)
-        .map_err(|d| Failure::in_source(source, d))?;
+    let mut options =
+        cfront::Options { pure_functions, auto: request.auto, inner: request.partial, apart: Vec::new() };
+    let parse = |options: &cfront::Options| {
+        cfront::parse_with(&source.text, &preprocessed, &source.path, options)
+            .map_err(|d| Failure::in_source(source, d))
+    };
+    let mut file = parse(&options)?;
+    if request.partial && !matches!(request.schedule, Schedule::Given(_)) {
+        // Where pointers may overlap, the loops beside those that use them are done.
+        for region in file.regions.iter().filter(|region| region.info.marked) {
+            if let Err(failure) = versions::tested(source, &region.info, Vec::new(), request) {
+                let why = failure.diagnostics.into_iter().next();
+                options.apart.extend(why.map(|why| (region.info.bytes.start, why)));
+            }
+        }
+        if !options.apart.is_empty() {
+            file = parse(&options)?;
+        }
+    }
     if file.regions.is_empty() {
         return Err(Failure::refused("X0801", format!("{} has no region to work on", source.path)).help(
             match request.auto {
@@ -386,7 +402,10 @@ pub fn rewrite(
                     && !matches!(request.schedule, Schedule::Given(_))
                     && !loops::directive::any(&region.function) =>
             {
-                warnings.extend(failure.diagnostics.iter().filter_map(told));
+                // Of a nest in a region the region has been told.
+                if region.info.marked || auto {
+                    warnings.extend(failure.diagnostics.iter().filter_map(told));
+                }
                 failed.get_or_insert(failure);
                 continue;
             }
@@ -400,6 +419,11 @@ pub fn rewrite(
         replacements.extend(one.replacement.map(|replacement| Replacement { region: k, ..replacement }));
     }
     if let Some(failure) = failed.filter(|_| done == 0) {
+        // What is wrong with regions is said of these, and not of the nests in them.
+        let marked = file.regions.iter().any(|region| region.info.marked);
+        if !marked && !auto && !file.refused.is_empty() {
+            return Err(Failure::in_source(source, file.refused.clone()));
+        }
         return Err(failure);
     }
     let splice = if request.lines { cfront::splice_with_lines } else { cfront::splice };
@@ -423,6 +447,10 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
     versions::tested(source, info, Vec::new(), request)?;
     let mut one = Rewritten { warnings: region.warnings.clone(), ..Rewritten::default() };
     let placed = |mut failure: Failure| {
+        // A schedule has a text of its own.
+        if failure.source.as_ref().is_some_and(|own| own.path != source.path) {
+            return failure;
+        }
         for diagnostic in failure.diagnostics.iter_mut().filter(|d| d.labels.is_empty()) {
             *diagnostic = diagnostic.clone().at(first_line(source, info), "this region");
         }
