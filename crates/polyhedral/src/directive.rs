@@ -11,6 +11,8 @@ use crate::codegen::reducing;
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::model::Model;
+use crate::optimize::Options;
+use crate::scheduling::Fusion;
 use crate::transform::mark::mark_band;
 use crate::transform::{diamond, privatised, tile};
 use crate::tree::{Band, Member, Node, Path, Tree};
@@ -60,6 +62,15 @@ fn block(body: &[Stmt], depth: usize, found: &mut Vec<Directive>) -> Vec<Stmt> {
 /// Whether nothing is asked but that loops are not fused.
 pub fn only_unfused(directives: &[Directive]) -> bool {
     directives.iter().flat_map(|d| &d.wishes).all(|wish| *wish == Wish::NoFuse)
+}
+
+/// The options under which what is asked is done.
+pub fn options(options: &Options, directives: &[Directive]) -> Options {
+    let fusion = match only_unfused(directives) && !directives.is_empty() {
+        true => Some(Fusion::None),
+        false => options.fusion,
+    };
+    Options { fusion, ..options.clone() }
 }
 
 /// The schedule that directives ask for.
@@ -149,9 +160,7 @@ fn changed((model, dependences): (&Model, &[Dependence]), node: Node, wishes: &[
     let (members, marks): (Vec<Member>, Vec<Option<String>>) = members.into_iter().unzip();
     let permutable = members.len() > 1;
     let points = Band { members, permutable, isolate: None, child: Box::new(child) };
-    let names = |marks: &[Option<String>]| -> Vec<Option<String>> { marks.to_vec() };
     let marked = |band: Band, marks: &[Option<String>]| {
-        let marks = names(marks);
         let marks: Vec<Option<&str>> = marks.iter().map(Option::as_deref).collect();
         mark_band(band, &marks)
     };
@@ -163,8 +172,11 @@ fn changed((model, dependences): (&Model, &[Dependence]), node: Node, wishes: &[
     marked(tiles, &outer)
 }
 
+/// A loop with its mark.
+type Marked = (Member, Option<String>);
+
 /// A loop and those directly inside it, with their marks, and what is in the innermost one.
-fn chain(node: Node, count: usize, wishes: &[Wish]) -> Result<(Vec<(Member, Option<String>)>, Node)> {
+fn chain(node: Node, count: usize, wishes: &[Wish]) -> Result<(Vec<Marked>, Node)> {
     let mut members = Vec::new();
     let (mut node, mut mark) = (node, None);
     while members.len() < count {

@@ -180,10 +180,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     // The same permission as on the way to the cores: a choice of the larger value is a maximum then.
     let relaxed = options.reassociate.then(|| reorderable(&crate::athread::with_updates(function, true)));
     let function_or_relaxed = relaxed.as_ref().unwrap_or(function);
-    let options = &match directive::only_unfused(&directives) && !directives.is_empty() {
-        true => Options { fusion: Some(Fusion::None), ..options.clone() },
-        false => options.clone(),
-    };
+    let options = &directive::options(options, &directives);
     let asked = options.schedule.is_none() && !directive::only_unfused(&directives);
     let mut result = match (&options.schedule, &relaxed) {
         _ if asked => {
