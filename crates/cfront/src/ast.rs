@@ -123,6 +123,8 @@ pub enum StmtKind {
     /// `continue` or `break` that leaves a loop around the region. Those of loops in the region are
     /// gone, or not supported.
     Jump(&'static str),
+    /// A label of the text, which `goto` may name.
+    Label(&'static str),
     /// A statement that has no place in a region: its name.
     Unsupported(&'static str),
 }
@@ -165,6 +167,10 @@ pub fn parts(kind: &ExprKind) -> Vec<&Expr> {
         ExprKind::Conditional(a, b, c) => vec![a, b, c],
     }
 }
+
+/// The jumps of `goto` in a region, by the number of the label.
+pub const GOTOS: [&str; 8] =
+    ["`goto` 1", "`goto` 2", "`goto` 3", "`goto` 4", "`goto` 5", "`goto` 6", "`goto` 7", "`goto` 8"];
 
 /// Whether a name is in an expression.
 pub fn mentions(e: &Expr, name: &str) -> bool {

@@ -29,6 +29,8 @@ pub const NAME: Code = Code("C0305");
 pub const DECLARATION: Code = Code("C0306");
 /// A reduction that is declared and is none.
 pub const REDUCTION: Code = Code("C0307");
+/// A directive before a loop that is not understood, or stands before no loop.
+pub const DIRECTIVE_OF_LOOP: Code = Code("C0308");
 /// A subscript that is not affine.
 pub const SUBSCRIPT: Code = Code("C0401");
 /// A loop bound that is not affine.

@@ -25,6 +25,8 @@ pub struct Options {
     pub auto: bool,
     /// In regions that cannot be taken, loop nests that can be are regions.
     pub inner: bool,
+    /// Regions that cannot be taken as a whole, by the bytes that they begin at, and why.
+    pub apart: Vec<(usize, Diagnostic)>,
 }
 
 /// Largest preprocessed text.
@@ -363,7 +365,10 @@ impl<'s> Reader<'s> {
             }
         };
         let tokens = first + 1..last;
-        let taken = self.translate(parser, Marked { number, place, tokens }, function, (body, uses), in_loop);
+        let refused = self.options.apart.iter().find(|(start, _)| *start == place.bytes.start);
+        let taken = refused.is_none()
+            && self.translate(parser, Marked { number, place, tokens }, function, (body, uses), in_loop);
+        self.diagnostics.extend(refused.map(|(_, why)| why.clone()));
         parser.pos = last + 1;
         if !taken && self.options.inner {
             // Its loops are looked at one by one.
@@ -493,6 +498,7 @@ fn region_of(
         function: lowered.function,
         info: RegionInfo {
             bytes: place.bytes,
+            marked: place.marked,
             lines: place.lines,
             indent: place.indent,
             c_function: function.to_string(),

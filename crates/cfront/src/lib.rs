@@ -32,4 +32,4 @@ pub use file::{Options, parse, parse_with};
 pub use region::{
     AccessForm, AliasPair, Assumption, CFile, Region, RegionInfo, SizeVariable, Variable, VariableKind,
 };
-pub use splice::{Replacement, splice};
+pub use splice::{Replacement, splice, splice_with_lines};

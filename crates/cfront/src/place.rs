@@ -57,7 +57,7 @@ pub(crate) fn of(source: &Source<'_>, first: usize, last: usize) -> Result<Regio
             "here",
         ));
     }
-    within(source, bytes, inside, (from, to), first..last)
+    within(source, bytes, inside, (from, to), first..last).map(|place| RegionPlace { marked: true, ..place })
 }
 
 /// Where a loop nest without pragmas is in the original file, or why it cannot be replaced there.
@@ -134,7 +134,7 @@ fn within(
     let indent = first_line[..first_line.len() - first_line.trim_start().len()].to_string();
     let macros = macros(source, text, tokens.start, tokens.end);
     let macro_values = macro_values(source, &macros, tokens.start);
-    Ok(RegionPlace { bytes, inside, lines, indent, macros, macro_values, warnings })
+    Ok(RegionPlace { bytes, marked: false, inside, lines, indent, macros, macro_values, warnings })
 }
 
 /// A line with those that continue it and without comments, and the number of the last one.
@@ -231,6 +231,8 @@ fn is_integer(text: &str) -> bool {
 /// Where a region is in the original file, and what of the preprocessor's work it needs.
 pub(crate) struct RegionPlace {
     pub bytes: std::ops::Range<usize>,
+    /// Whether pragmas are around it.
+    pub marked: bool,
     /// The lines between the pragmas.
     pub inside: std::ops::Range<usize>,
     pub lines: (usize, usize),

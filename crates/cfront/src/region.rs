@@ -38,6 +38,8 @@ pub struct RegionInfo {
     /// Bytes of the original text from the line of `#pragma scop` to the end of the line of
     /// `#pragma endscop`, line ends included.
     pub bytes: std::ops::Range<usize>,
+    /// Whether the two pragmas are around it, or it is a loop nest that nobody has marked.
+    pub marked: bool,
     /// Lines of the two pragmas, counted from 1.
     pub lines: (usize, usize),
     /// White space before the first statement after `#pragma scop`. The lines of a replacement are

@@ -3,7 +3,7 @@
 use loops::Diagnostic;
 
 use crate::codes;
-use crate::region::CFile;
+use crate::region::{CFile, RegionInfo};
 
 /// What replaces a region.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -26,9 +26,33 @@ pub struct Replacement {
 /// comments, so that the result is not taken for input and a reader sees what was replaced. Line
 /// ends are those of the file. Loop variables declared outside get their values. Macros and sizes
 /// of objects that the region was translated for are checked.
+///
+/// # Errors
+/// If the regions are not those of this text.
 pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Result<String, Diagnostic> {
-    let newline = if original.contains("\r\n") { "\r\n" } else { "\n" };
-    let mut chosen: Vec<(&crate::RegionInfo, &Replacement)> = Vec::new();
+    spliced(original, file, replacements, false)
+}
+
+/// As [`splice`], with `#line` directives: what debuggers and C compilers tell of the result leads to
+/// the lines of the original. Every line of a replacement is on the line where its region begins.
+///
+/// # Errors
+/// As [`splice`].
+pub fn splice_with_lines(
+    original: &str,
+    file: &CFile,
+    replacements: &[Replacement],
+) -> Result<String, Diagnostic> {
+    spliced(original, file, replacements, true)
+}
+
+fn spliced(
+    original: &str,
+    file: &CFile,
+    replacements: &[Replacement],
+    marked: bool,
+) -> Result<String, Diagnostic> {
+    let mut chosen: Vec<(&RegionInfo, &Replacement)> = Vec::new();
     for replacement in replacements {
         let Some(region) = file.regions.get(replacement.region) else {
             let message = format!("there is no region {} in `{}`", replacement.region, file.name);
@@ -37,7 +61,8 @@ pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Res
         chosen.push((&region.info, replacement));
     }
     chosen.sort_by_key(|(info, _)| info.bytes.start);
-    let mut out = String::with_capacity(original.len() * 2);
+    let newline = if original.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut out = Writer { text: String::with_capacity(original.len() * 2), newline, marked };
     let mut headers: Vec<&str> = Vec::new();
     for include in replacements.iter().flat_map(|r| &r.includes) {
         let present = original.lines().any(|l| includes(l, include));
@@ -45,8 +70,10 @@ pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Res
             headers.push(include);
         }
     }
-    for header in headers {
-        out.push_str(&format!("#include {header}{newline}"));
+    headers.iter().for_each(|header| out.line("", &format!("#include {header}")));
+    if marked {
+        let name: String = file.name.chars().flat_map(in_string).collect();
+        out.line("", &format!("#line 1 \"{name}\""));
     }
     let mut done = 0;
     for (info, replacement) in chosen {
@@ -54,42 +81,116 @@ pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Res
         if range.start < done || original.get(range.clone()).is_none() {
             return Err(Diagnostic::general(codes::PRAGMAS, "regions that overlap, or of another text"));
         }
-        out.push_str(&original[done..range.start]);
+        out.text.push_str(&original[done..range.start]);
+        out.region(original, info, replacement);
+        done = range.end;
+        // A region on the last line of a file without a line end.
+        if !original[range].ends_with('\n') {
+            out.text.truncate(out.text.len() - newline.len());
+        }
+    }
+    out.text.push_str(&original[done..]);
+    Ok(out.text)
+}
+
+/// A character in a string literal of C.
+fn in_string(c: char) -> impl Iterator<Item = char> {
+    let escape = matches!(c, '"' | '\\').then_some('\\');
+    escape.into_iter().chain(std::iter::once(c))
+}
+
+/// What a C compiler may warn of in text that nobody wrote.
+const UNWRITTEN: [&str; 8] = [
+    "-Wunused",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Wsign-compare",
+    "-Wshadow",
+    "-Wdeclaration-after-statement",
+    "-Wfloat-equal",
+    "-Wpedantic",
+];
+
+/// The text of the result.
+struct Writer<'a> {
+    text: String,
+    newline: &'a str,
+    /// With `#line` directives.
+    marked: bool,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, indent: &str, text: &str) {
+        self.text.push_str(&format!("{indent}{text}{}", self.newline));
+    }
+
+    /// The next line is this one of the original.
+    fn mark(&mut self, line: usize) {
+        if self.marked {
+            self.line("", &format!("#line {line}"));
+        }
+    }
+
+    /// Lines of a replacement, which are all on one line of the original.
+    fn generated(&mut self, indent: &str, text: &str, line: usize) {
+        // Between a line and what continues it there is no place for a directive.
+        if !self.text.trim_end_matches(['\n', '\r']).ends_with('\\') {
+            self.mark(line);
+        }
+        self.line(indent, text);
+    }
+
+    /// What C compilers may say of the text that follows, or again what they may say of the rest.
+    fn quiet(&mut self, begins: bool) {
+        if !self.marked {
+            return;
+        }
+        if !begins {
+            return self.line("", "#pragma GCC diagnostic pop");
+        }
+        self.line("", "#pragma GCC diagnostic push");
+        for warning in UNWRITTEN {
+            self.line("", &format!("#pragma GCC diagnostic ignored \"{warning}\""));
+        }
+    }
+
+    fn region(&mut self, original: &str, info: &RegionInfo, replacement: &Replacement) {
         let (indent, lines) = (&info.indent, info.lines);
-        let mut line = |indent: &str, text: &str| out.push_str(&format!("{indent}{text}{newline}"));
-        line(indent, &format!("/* scop: lines {} to {} of the original */", lines.0, lines.1));
+        let at = lines.0;
+        self.line(indent, &format!("/* scop: lines {} to {} of the original */", lines.0, lines.1));
         for (name, value) in &info.macro_values {
-            check(name, value).iter().for_each(|text| line("", text));
+            check(name, value).iter().for_each(|text| self.line("", text));
         }
         for (object, bytes) in &info.object_sizes {
             let message = format!("\"this region was made for sizeof {object} = {bytes}\"");
-            line(indent, &format!("_Static_assert(sizeof {object} == {bytes}, {message});"));
+            let text = format!("_Static_assert(sizeof {object} == {bytes}, {message});");
+            self.generated(indent, &text, at);
         }
         let assumed = info.assumptions.iter().map(|a| &a.condition);
         let conditions: Vec<&str> =
             replacement.conditions.iter().chain(assumed).map(String::as_str).collect();
-        if conditions.is_empty() {
-            replacement.text.lines().for_each(|text| line("", text));
-            info.epilogue.iter().for_each(|text| line(indent, text));
-        } else {
-            let all = conditions.join(&format!("{newline}{indent}        && "));
-            line(indent, &format!("if (!({all})) {{"));
-            out.push_str(&original[info.inside.clone()]);
-            let mut line = |indent: &str, text: &str| out.push_str(&format!("{indent}{text}{newline}"));
-            line(indent, "} else {");
-            replacement.text.lines().for_each(|text| line("", text));
-            info.epilogue.iter().for_each(|text| line(&format!("{indent}  "), text));
-            line(indent, "}");
+        let mut deeper = String::new();
+        if !conditions.is_empty() {
+            let all = conditions.join(&format!("{}{indent}        && ", self.newline));
+            self.mark(at);
+            self.line(indent, &format!("if (!({all})) {{"));
+            let first = original[..info.inside.start].matches('\n').count() + 1;
+            self.mark(first);
+            self.text.push_str(&original[info.inside.clone()]);
+            self.mark(at);
+            self.line(indent, "} else {");
+            deeper.push_str("  ");
         }
-        out.push_str(&format!("{indent}/* endscop */{newline}"));
-        done = range.end;
-        // A region on the last line of a file without a line end.
-        if !original[range].ends_with('\n') {
-            out.truncate(out.len() - newline.len());
+        self.quiet(true);
+        replacement.text.lines().for_each(|text| self.generated("", text, at));
+        info.epilogue.iter().for_each(|text| self.generated(&format!("{indent}{deeper}"), text, at));
+        self.quiet(false);
+        if !conditions.is_empty() {
+            self.line(indent, "}");
         }
+        self.line(indent, "/* endscop */");
+        self.mark(original[..info.bytes.end].matches('\n').count() + 1);
     }
-    out.push_str(&original[done..]);
-    Ok(out)
 }
 
 /// Lines that end the compilation where a macro has another value than the region was made for.

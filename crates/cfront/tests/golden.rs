@@ -104,6 +104,7 @@ fn loop_programs_and_diagnostics() {
             pure_functions: vec!["declared_by_option".to_string()],
             auto: case.name.starts_with("auto"),
             inner: case.name.starts_with("inner"),
+            apart: Vec::new(),
         };
         let preprocessed = preprocess(&case.input);
         show(&case.input, cfront::parse_with(&case.input, &preprocessed, "<stdin>", &options))

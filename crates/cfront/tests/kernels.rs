@@ -25,7 +25,7 @@ fn print(region: &Region) -> Result<String, String> {
         let members = v.members().into_iter();
         let members = members.map(|(after, arrow, name)| (after, Member { name, arrow })).collect();
         let (c_name, linear) = (v.owner().to_owned(), v.access == AccessForm::Linear);
-        (v.name.clone(), RegionArray { c_name, linear, members })
+        (v.name.clone(), RegionArray { c_name, linear, pointer: false, members })
     };
     let names = RegionNames {
         sizes: info.sizes.iter().map(|s| (s.name.clone(), s.text.clone())).collect(),

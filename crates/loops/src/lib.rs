@@ -24,6 +24,7 @@ pub mod access;
 pub mod build;
 pub mod data;
 pub mod diagnostic;
+pub mod directive;
 
 pub mod evaluate;
 pub mod expr;

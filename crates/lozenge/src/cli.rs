@@ -71,6 +71,9 @@ Exit codes:
 pub enum Command {
     /// Translate a program to C, or print one of the stages on the way.
     Compile(Compile),
+    /// Compile and link C as the system's compiler does, with its options; marked loop nests are translated first.
+    #[command(disable_help_flag = true)]
+    Cc(Cc),
     /// Compile a definition, run it on real arrays, and compare the results where asked.
     Run(Run),
     /// Show how a definition is translated, rule by rule, or what was done with loops; or the page of an error code.
@@ -201,6 +204,23 @@ impl Compile {
             ..for_target(&self.choice, self.target, &self.settings, &self.sizes, &self.file)?
         })
     }
+}
+
+/// `lozenge cc`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  make CC=\"lozenge cc\"                       a program whose makefile knows nothing of this command
+  lozenge cc -O3 -c kernels.c                  regions between `#pragma scop` and `#pragma endscop`
+  LOZENGE_AUTO=1 make CC=\"lozenge cc\"       every loop nest that can be taken, without pragmas
+  LOZENGE_REMARKS=1 lozenge cc -c kernels.c    what stays as it is, and why
+
+All words go to the compiler (`LOZENGE_CC`, else cc), but for --lozenge-auto, --lozenge-remarks and --lozenge-assume-no-alias. The
+result runs in parallel; LOZENGE_OPENMP=0 turns that off. Exit codes are those of the compiler.")]
+pub struct Cc {
+    /// What the compiler gets.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORDS")]
+    pub words: Vec<std::ffi::OsString>,
 }
 
 /// What results are compared with.

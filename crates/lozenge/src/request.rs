@@ -85,6 +85,8 @@ pub struct Request {
     pub auto: bool,
     /// C: with `auto`, loop nests that can't be taken are told too.
     pub remarks: bool,
+    /// C: `#line` directives lead from the result to the lines of the original.
+    pub lines: bool,
     /// What comes out.
     pub target: Target,
     /// Values of options that only some targets have.

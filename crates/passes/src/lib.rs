@@ -33,6 +33,7 @@ mod reduction_lanes;
 mod register_promotion;
 mod scalar_expansion;
 mod scalar_replacement;
+mod small_teams;
 mod store_forwarding;
 mod strip_mining;
 mod unroll_and_jam;
@@ -45,7 +46,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 22] = [
+pub const ALL: [&Pass; 23] = [
     &CONSTANT_FOLDING,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
@@ -68,6 +69,7 @@ pub const ALL: [&Pass; 22] = [
     &COPY_PROPAGATION,
     &DEAD_CODE,
     &REDUCTION_LANES,
+    &SMALL_TEAMS,
 ];
 
 /// Functional programs whose schedule nobody has chosen.
@@ -119,7 +121,7 @@ pub const REGION: Pipeline = Pipeline {
 pub const SCHEDULED: Pipeline = Pipeline {
     name: "scheduled",
     about: "C regions and other loops, after the affine scheduler",
-    passes: &[&INDEX_SET_SPLITTING, &OUTER_LOOP_VECTORIZATION, &REGISTER_PROMOTION],
+    passes: &[&INDEX_SET_SPLITTING, &SMALL_TEAMS, &OUTER_LOOP_VECTORIZATION, &REGISTER_PROMOTION],
 };
 
 /// All pipelines.
@@ -142,6 +144,7 @@ pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use register_promotion::PASS as REGISTER_PROMOTION;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
+pub use small_teams::PASS as SMALL_TEAMS;
 pub use store_forwarding::PASS as STORE_FORWARDING;
 pub use strip_mining::PASS as STRIP_MINING;
 pub use unroll_and_jam::PASS as UNROLL_AND_JAM;

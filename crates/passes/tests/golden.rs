@@ -106,6 +106,11 @@ fn cache_tiling_of_transpositions() {
 }
 
 #[test]
+fn small_teams() {
+    check_same(&passes::SMALL_TEAMS, &[0, 1]);
+}
+
+#[test]
 fn reduction_lanes_inside_parallel_loops() {
     check_same(&passes::REDUCTION_LANES, &[0, 1, 3, 20]);
 }

@@ -14,6 +14,7 @@ pub mod cardinality;
 pub mod check;
 pub mod codegen;
 pub mod dependence;
+mod directive;
 mod fault;
 pub mod limits;
 pub mod local;

@@ -17,6 +17,7 @@ use passes::{Applied, Pass};
 use crate::check::{self, Checked};
 use crate::codegen::{Generated, Instance, written};
 use crate::dependence::{self, Dependence};
+use crate::directive;
 use crate::fault::{self, Result};
 use crate::limits::Limits;
 use crate::locality::{self, Caches};
@@ -182,11 +183,21 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let bounds = Bounds::from_now(options);
     let mut applied = Vec::new();
     // What is said of statements is said of those of the text.
-    let function = &passes::REGION.run(model::label_all(function)?, &mut applied);
+    let (labelled, directives) = directive::taken(&model::label_all(function)?);
+    let function = &passes::REGION.run(labelled, &mut applied);
     // The same permission as on the way to the cores: a choice of the larger value is a maximum then.
     let relaxed = options.reassociate.then(|| reorderable(&crate::athread::with_updates(function, true)));
     let function_or_relaxed = relaxed.as_ref().unwrap_or(function);
+    let options = &directive::options(options, &directives);
+    let asked = options.schedule.is_none() && !directive::only_unfused(&directives);
     let mut result = match (&options.schedule, &relaxed) {
+        _ if asked => {
+            let Analysed { model, dependences, .. } = analyse(function_or_relaxed, options, bounds)?;
+            let tree = directive::schedule(&model, &dependences, &directives)?;
+            let mut result = by_schedule(function_or_relaxed, &tree.into(), options, bounds)?;
+            result.report.bands.push("the order of the text, with what directives ask for".to_owned());
+            result
+        }
         (Some(schedule), _) => by_schedule(function_or_relaxed, schedule, options, bounds)?,
         (None, None) => candidates::best(function, options, bounds)?,
         (None, Some(relaxed)) => candidates::with_and_without_freedom(relaxed, function, options, bounds)?,

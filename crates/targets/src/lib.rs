@@ -18,5 +18,6 @@ pub use outside::stem;
 pub use target::{Abilities, Emission, File, Output, Setting, Settings, Stage, Target};
 
 pub use openmp::{
-    Emitted, Member, Options, RegionArray, RegionNames, Signature, SignatureParam, Style, emit, emit_region,
+    Emitted, Member, Options, RegionArray, RegionNames, RegionText, Signature, SignatureParam, Style, emit,
+    emit_region, region_text,
 };

@@ -18,6 +18,7 @@ fn names(function: &Function) -> RegionNames {
             RegionArray {
                 c_name: format!("{}_c", p.name),
                 linear: p.name.starts_with("flat"),
+                pointer: false,
                 members: Vec::new(),
             },
         )

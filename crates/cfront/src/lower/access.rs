@@ -139,6 +139,7 @@ impl Lowering<'_> {
     /// The subscripts of an array of several dimensions.
     fn subscripts(&mut self, k: usize, name: &str, subscripts: &[Subscript<'_>], at: At) -> Try<Vec<Hub>> {
         let mut indices = Vec::new();
+        let mut forms = Vec::new();
         for (dimension, subscript) in subscripts.iter().enumerate() {
             let index = match subscript.expr() {
                 None => Index::constant(0),
@@ -160,6 +161,7 @@ impl Lowering<'_> {
                                 self.length_of(k);
                             }
                             indices.push(index);
+                            forms.push(None);
                             continue;
                         }
                         None => return self.bad_subscript(name, s.at, why),
@@ -176,9 +178,25 @@ impl Lowering<'_> {
             if dimension > 0 && self.arrays[&k].rows {
                 self.add_row_end(k, dimension - 1, &index.form, at)?;
             }
+            forms.push(Some(index.form));
             indices.push(index.expr);
         }
+        self.note_cells(k, &forms);
         Ok(indices)
+    }
+
+    /// How many values a subscript can have that is an element of an array of bytes.
+    fn narrow(&self, e: &Expr) -> Option<i64> {
+        let (base, subscripts) = self.taken_apart(e);
+        if subscripts.is_empty() || !matches!(base.kind, ExprKind::Ident(_)) {
+            return None;
+        }
+        let Meaning::Object(k) = self.meaning(base) else { return None };
+        match self.arrays.get(&k)?.elem {
+            Scalar::U8 => Some(1 << 8),
+            Scalar::U16 => Some(1 << 16),
+            _ => None,
+        }
     }
 
     /// The array and the subscripts of an access, the outermost first: `*(a + i)` is `a[i]`.
@@ -247,7 +265,10 @@ impl Lowering<'_> {
             let access = self.flat_access(k, hub, subscript, Some(&place.offset), at)?;
             return Ok((access, elem, k));
         }
-        let last = self.last_subscript(k, &place, subscript, at)?;
+        let (last, form) = self.last_subscript(k, &place, subscript, at)?;
+        let forms: Vec<_> =
+            place.leading.iter().map(|index| Some(index.form.clone())).chain([form]).collect();
+        self.note_cells(k, &forms);
         let Some(first) = place.leading.first() else {
             return self.fail(codes::SHAPE, format!("`{name}` points to rows"), at, "expected an element");
         };
@@ -262,7 +283,13 @@ impl Lowering<'_> {
 
     /// The last subscript of an access by a pointer to an element of a row, which must stay in that
     /// row.
-    fn last_subscript(&mut self, k: usize, place: &Place, subscript: &Subscript<'_>, at: At) -> Try<Hub> {
+    fn last_subscript(
+        &mut self,
+        k: usize,
+        place: &Place,
+        subscript: &Subscript<'_>,
+        at: At,
+    ) -> Try<(Hub, Option<Linear>)> {
         let name = self.res.objects[k].name.clone();
         let by = match subscript.expr() {
             None => Ok(Index::constant(0)),
@@ -276,7 +303,7 @@ impl Lowering<'_> {
                     .filter(|_| place.offset.polynomial.is_empty())
                     .and_then(|s| self.looked_up(k, s));
                 return match looked_up {
-                    Some(index) => Ok(index),
+                    Some(index) => Ok((index, None)),
                     None => self.bad_subscript(&name, at, why),
                 };
             }
@@ -287,7 +314,7 @@ impl Lowering<'_> {
             return self.bad_subscript(&name, at, why);
         };
         self.stays_in_row(k, &form, at)?;
-        Ok(self.form_expr(&form))
+        Ok((self.form_expr(&form), Some(form)))
     }
 
     /// The last subscript of an array of several dimensions must be below its extent.
@@ -347,7 +374,13 @@ impl Lowering<'_> {
                             if let Some(offset) = offset.filter(|o| !o.polynomial.is_empty()) {
                                 index = self.polynomial_expr(&offset.polynomial) + index;
                             }
-                            self.reaches_anywhere(k);
+                            match self.narrow(s).filter(|_| offset.is_none()) {
+                                Some(count) => {
+                                    let all = (Linear::constant(0), Linear::constant(count));
+                                    self.reaches_these(k, all);
+                                }
+                                None => self.reaches_anywhere(k),
+                            }
                             if self.arrays[&k].open {
                                 self.length_of(k);
                             }

@@ -5,6 +5,7 @@ use loops::{Expr as Hub, Name, Scalar};
 use super::assume::Need;
 use super::index::atom_number;
 use super::polynomial::{Gathered, Polynomial, expression, factors};
+use super::row_test::{Cells, Reached};
 use super::{Class, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, MEMBER, MIXED};
 use crate::codes;
@@ -35,6 +36,9 @@ pub struct ArrayUse {
     pub rows: bool,
     /// Exclusive ends of the further subscripts of such rows.
     pub row_ends: Vec<Vec<Linear>>,
+    /// Which of their elements are accessed, access by access, and all together.
+    pub cells: Vec<Cells>,
+    pub reached: Option<Reached>,
     /// First and exclusive last of its first subscripts, access by access. `None` if a subscript is
     /// data.
     pub reach: Option<Vec<(Linear, Linear)>>,
@@ -194,6 +198,8 @@ impl Lowering<'_> {
                 length: None,
                 rows,
                 row_ends: vec![Vec::new(); extents.len().saturating_sub(1)],
+                cells: Vec::new(),
+                reached: None,
                 reach: Some(Vec::new()),
                 span: None,
                 form,

@@ -257,7 +257,7 @@ impl Lowering<'_> {
     }
 
     /// The name in C of a form that is a size alone, or the number that it is.
-    fn alone(&self, e: &Hub) -> Option<String> {
+    pub(super) fn alone(&self, e: &Hub) -> Option<String> {
         match e {
             Hub::Var(_) => Some(self.c_text(e)),
             Hub::Int(value) if *value >= 0 => Some(value.to_string()),

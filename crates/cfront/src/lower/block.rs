@@ -11,6 +11,7 @@ use crate::ast::{At, Binary, CONTINUE, Declaration, Expr, ExprKind, Init, Stmt, 
 use crate::codes;
 use crate::ctype::{CType, IntType};
 use crate::lower::resolve::Meaning;
+use crate::lower::track::Value;
 
 /// Most values of an initialiser list in a region.
 const MAX_INITIALISERS: usize = 64;
@@ -78,6 +79,8 @@ impl Lowering<'_> {
                     "put its loop into the region as well, or keep the statement outside of the region";
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
+            // Those that jumps lead to are gone.
+            StmtKind::Label(_) => Ok(Vec::new()),
             StmtKind::Unsupported(CONTINUE) => {
                 let message = "the code after this `continue` can be reached in several ways, so no single condition says when it runs";
                 let help = "put the rest of the body under an `if` instead of using `continue`";
@@ -137,7 +140,15 @@ impl Lowering<'_> {
         }
         match self.class(k) {
             // Declared here, set by the loops.
-            Class::LoopVariable(_) => {
+            Class::LoopVariable(ty) => {
+                if let Some(Init::Expr(e)) = &d.init
+                    && self.tracked.contains(&k)
+                    && let Ok(value) = self.index(e)
+                    && self.converted(&value, ty, e.at).is_ok()
+                {
+                    self.set_value(k, Value::Number(super::index::Index { ty, ..value }), Vec::new());
+                    return Ok(Vec::new());
+                }
                 if d.init.is_some() {
                     let message = refused("a loop variable that is initialised in its declaration");
                     return self.fail(codes::DECLARATION, message, d.at, "declared here");

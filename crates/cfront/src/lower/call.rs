@@ -80,6 +80,14 @@ impl Lowering<'_> {
             }
             _ => {}
         }
+        // A number times a power of two: the power is an integer.
+        if let ("ldexp" | "scalbn" | "ldexpf" | "scalbnf", [value, power]) = (plain, args) {
+            let ty = if plain.ends_with('f') { Type::F32 } else { Type::F64 };
+            let (value, from) = self.data(value)?;
+            let (power, of) = self.data(power)?;
+            let args = vec![self.convert(value, from, ty), self.convert(power, of, Type::Int(IntType::Int))];
+            return Ok((Hub::Call { function: Name::new(plain), ty: ty.scalar(), args }, ty));
+        }
         if let Some((ty, math)) = math_function(plain) {
             if math.arity() != args.len() {
                 let message = format!("`{function}` takes {} arguments, not {}", math.arity(), args.len());

@@ -35,7 +35,7 @@ impl Lowering<'_> {
                 self.changes(&f.body, out);
             }
             StmtKind::Pragma(_, next) => next.iter().for_each(|stmt| self.changes(stmt, out)),
-            StmtKind::Empty | StmtKind::Jump(_) | StmtKind::Unsupported(_) => {}
+            StmtKind::Empty | StmtKind::Jump(_) | StmtKind::Label(_) | StmtKind::Unsupported(_) => {}
         }
     }
 

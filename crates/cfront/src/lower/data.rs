@@ -107,7 +107,9 @@ impl Lowering<'_> {
             }
             ExprKind::Conditional(c, a, b) => {
                 let cond = self.truth(c);
+                self.branches += 1;
                 let (then, otherwise) = (self.data(a), self.data(b));
+                self.branches -= 1;
                 let (cond, then, otherwise) = (cond?, then?, otherwise?);
                 let ty = if then.1 == otherwise.1 { then.1 } else { then.1.common(otherwise.1) };
                 let then = self.convert(then.0, then.1, ty);

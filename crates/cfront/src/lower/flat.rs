@@ -1,6 +1,6 @@
 //! Flat arrays that are seen with several dimensions, once all of their accesses are known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Expr as Hub, Name};
 
@@ -18,6 +18,9 @@ struct Level {
     rest: Linear,
     end: Linear,
 }
+
+/// Sizes that may have to be tested for not being negative.
+const MOST_NATURAL: usize = 6;
 
 impl Lowering<'_> {
     /// Gives flat arrays their dimensions; the subscripts of each pending access.
@@ -169,7 +172,9 @@ impl Lowering<'_> {
     /// As [`Lowering::known_of_rows`], where several conditions are needed.
     fn known_of_several(&mut self, p: &Pending, strides: &[Linear], known: Vec<Linear>) -> Vec<Linear> {
         let given = (!strides.is_empty()).then_some(strides);
-        let Some(levels) = self.levels(p, &p.polynomial, given, &known, 0) else { return known };
+        let Some(levels) = self.levels(p, &p.polynomial, given, &known, 0) else {
+            return self.known_if_natural(p, strides, known);
+        };
         let mut all = known;
         for Level { stride, rest, end } in levels {
             let forms = stride.minus(&end).zip(stride.minus(&rest).and_then(|below| below.plus_constant(-1)));
@@ -183,6 +188,41 @@ impl Lowering<'_> {
             all.push(below);
         }
         all
+    }
+
+    /// As [`Lowering::known_of_rows`], where it follows if some sizes are not negative: what a border
+    /// has as its width.
+    fn known_if_natural(&mut self, p: &Pending, strides: &[Linear], known: Vec<Linear>) -> Vec<Linear> {
+        let names: BTreeSet<&Name> = p.known.iter().flat_map(Linear::variables).collect();
+        let sizes = names.into_iter().filter(|name| !name.starts_with('#')).cloned().map(Linear::name);
+        let mut needed: Vec<Linear> =
+            sizes.filter(|size| self.is_of_sizes(size) && !self.follows(&known, size)).collect();
+        let splits = |needed: &[Linear]| {
+            let known = [known.as_slice(), needed].concat();
+            match strides {
+                [] => self.split(&p.polynomial, &p.factors, &known, 0).is_some(),
+                _ => self.split_by(&p.polynomial, strides, &known).is_some(),
+            }
+        };
+        if needed.is_empty() || needed.len() > MOST_NATURAL || !splits(&needed) {
+            return known;
+        }
+        for k in (0..needed.len()).rev() {
+            let mut fewer = needed.clone();
+            fewer.remove(k);
+            if splits(&fewer) {
+                needed = fewer;
+            }
+        }
+        for need in &needed {
+            let (size, what) = (self.form_text(need), self.snippet(p.at));
+            let says = format!("`{size}` is not negative, so that `{what}` is a row and a column");
+            self.assume(Need::Natural(need.clone()), says, p.at);
+            if !self.of_rows.contains(need) {
+                self.of_rows.push(need.clone());
+            }
+        }
+        [known.as_slice(), &needed].concat()
     }
 
     /// What must be below which strides so that a polynomial is subscripts: by these strides, or by
@@ -215,7 +255,8 @@ impl Lowering<'_> {
             let of_sizes = |end: &Linear| end.as_constant().is_some() || self.is_size_form(end);
             let Some(end) = end.filter(|end| of_sizes(end) && *end != stride) else { continue };
             // What never holds, or only for the smallest sizes, is not tested.
-            let may_hold = stride.terms().all(|(name, c)| end.coefficient(name) < c);
+            let room = stride.minus(&end);
+            let may_hold = room.is_some_and(|room| room.terms().any(|(_, c)| c > 0));
             let below = stride.minus(&rest).and_then(|below| below.plus_constant(-1));
             let Some(below) = below.filter(|_| may_hold) else { continue };
             let known = [known, &[below]].concat();

@@ -28,6 +28,7 @@ mod privatise;
 mod reach;
 mod reduction;
 mod resolve;
+mod row_test;
 mod steps;
 mod text;
 mod track;

@@ -11,9 +11,9 @@ use crate::region::{AccessForm, AliasPair, Variable, VariableKind};
 use crate::scope::Place;
 
 /// What a region accesses, and where it may be.
-struct Thing<'a> {
-    object: usize,
-    name: &'a str,
+pub(super) struct Thing<'a> {
+    pub object: usize,
+    pub name: &'a str,
     storage: &'a str,
     elem: Option<Scalar>,
     kind: VariableKind,
@@ -22,7 +22,7 @@ struct Thing<'a> {
     source: bool,
     written: bool,
     /// Its rows may be anywhere.
-    rows: bool,
+    pub rows: bool,
 }
 
 impl Lowering<'_> {
@@ -137,11 +137,7 @@ impl Lowering<'_> {
     /// Pairs that C allows to overlap, one of them written.
     pub(super) fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
         let things = self.things(variables, sizes);
-        let mut pairs = Vec::new();
-        for a in things.iter().filter(|a| a.rows && a.written) {
-            let (first, second) = (format!("{}[i]", a.name), format!("{}[j]", a.name));
-            pairs.push(AliasPair { first, second, apart: None });
-        }
+        let mut pairs = self.alias_rows(&things);
         for (n, a) in things.iter().enumerate() {
             for b in &things[n + 1..] {
                 let one_place = a.storage == b.storage && !(a.rows || b.rows);
@@ -150,11 +146,6 @@ impl Lowering<'_> {
                 }
                 let (first, second) = (a.name.to_string(), b.name.to_string());
                 if a.rows || b.rows {
-                    let row = |thing: &Thing<'_>, name: String| if thing.rows { name + "[i]" } else { name };
-                    let (first, second) = (row(a, first), row(b, second));
-                    if a.kind != VariableKind::RegionLocal && b.kind != VariableKind::RegionLocal {
-                        pairs.push(AliasPair { first, second, apart: None });
-                    }
                     continue;
                 }
                 if let Some(apart) = self.one_restrict_member(a.object, b.object) {
@@ -183,6 +174,41 @@ impl Lowering<'_> {
         pairs
     }
 
+    /// Pairs of which one has rows behind pointers; one test is for all of them.
+    fn alias_rows(&self, things: &[Thing<'_>]) -> Vec<AliasPair> {
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        for (n, a) in things.iter().enumerate() {
+            for (m, b) in things.iter().enumerate().skip(n) {
+                // Rows may be in any object that a pointer may point to.
+                let anywhere = |thing: &Thing<'_>| match thing.kind {
+                    VariableKind::RegionLocal => false,
+                    VariableKind::FunctionLocal => thing.rows || thing.source,
+                    _ => true,
+                };
+                let meet = (a.rows || b.rows) && (a.written || b.written) && same_memory(a.elem, b.elem);
+                if meet && (n != m || a.rows) && anywhere(a) && anywhere(b) {
+                    found.push((n, m));
+                }
+            }
+        }
+        let mut used: Vec<usize> = found.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        used.sort_unstable();
+        used.dedup();
+        let at = |n: &usize| used.iter().position(|used| used == n).unwrap_or(0);
+        let pairs: Vec<(usize, usize)> = found.iter().map(|(a, b)| (at(a), at(b))).collect();
+        let all: Vec<&Thing<'_>> = used.iter().map(|n| &things[*n]).collect();
+        let apart = if found.is_empty() { None } else { self.rows_apart(&all, &pairs) };
+        let row = |thing: &Thing<'_>, by: &str| match thing.rows {
+            true => format!("{}[{by}]", thing.name),
+            false => thing.name.to_owned(),
+        };
+        let pair = |(a, b): (usize, usize)| {
+            let (first, second) = (row(&things[a], "i"), row(&things[b], if a == b { "j" } else { "i" }));
+            AliasPair { first, second, apart: apart.clone() }
+        };
+        found.into_iter().map(pair).collect()
+    }
+
     /// The condition that two pointers declared `restrict` in structures are not one pointer:
     /// `s->data` and `t->data` are one if `s` is `t`.
     fn one_restrict_member(&self, a: usize, b: usize) -> Option<String> {
@@ -202,7 +228,7 @@ impl Lowering<'_> {
     }
 
     /// The first byte that a region may access of an object, and the one after the last, as C.
-    fn memory(&self, k: usize) -> Option<(String, String)> {
+    pub(super) fn memory(&self, k: usize) -> Option<(String, String)> {
         let object = &self.res.objects[k];
         let name = place(&object.name);
         match &object.ty.ty {

@@ -119,20 +119,28 @@ fn by_names(p: &Polynomial) -> Vec<(Vec<Name>, i64)> {
     terms
 }
 
-/// Quotient and rest by a form, through a name that it has with coefficient 1.
+/// Quotient and rest by a form, through a name that it has with coefficient 1, or that is all of it.
 pub(super) fn divide(p: &Polynomial, by: &Linear) -> Option<(Polynomial, Polynomial)> {
-    let name = by.terms().find(|(_, c)| *c == 1).map(|(name, _)| name.clone())?;
+    let multiple =
+        || by.terms().next().filter(|(_, c)| *c > 1 && by.terms().count() == 1 && by.constant_term() == 0);
+    let (name, times) =
+        by.terms().find(|(_, c)| *c == 1).or_else(multiple).map(|(name, c)| (name.clone(), c))?;
     let divisor = Polynomial::of_linear(by);
     let (mut quotient, mut rest) = (Polynomial::default(), p.clone());
     for _ in 0..MAX_TERMS {
         let Some((product, c)) = rest.terms().find(|(product, _)| product.exponent(&name) > 0) else {
             return Some((quotient, rest));
         };
-        let part = Polynomial::term(product.over(&Product::of(name.clone()))?, c);
+        (c % times == 0).then_some(())?;
+        let part = Polynomial::term(product.over(&Product::of(name.clone()))?, c / times);
         quotient = small(quotient.plus(&part))?;
         rest = small(rest.minus(&small(part.times(&divisor))?))?;
     }
     None
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Names that occur in products.
@@ -223,15 +231,25 @@ impl Lowering<'_> {
 
     /// Whether a form is over sizes only, and no constant.
     pub(super) fn is_size_form(&self, form: &Linear) -> bool {
-        !form.is_constant()
-            && form.variables().all(|name| !name.starts_with('#') && !self.loop_types.contains_key(name))
+        !form.is_constant() && self.is_of_sizes(form)
     }
 
     /// Strides that could make a polynomial affine.
     pub(super) fn stride_candidates(&self, p: &Polynomial, factors: &[Linear]) -> Vec<Linear> {
         let mut candidates: Vec<Linear> = Vec::new();
-        let names = names_in_products(p).into_iter().map(Linear::name);
-        for candidate in factors.iter().cloned().chain(names) {
+        let names = names_in_products(p);
+        // Rows of pixels: `3 * (y * w + x)` has rows of `3 * w`.
+        let multiple = |name: &Name| {
+            let of = p.terms().filter(|(product, _)| product.degree() > 1 && product.exponent(name) > 0);
+            let times = of.map(|(_, c)| c.unsigned_abs()).reduce(gcd).unwrap_or(1);
+            i64::try_from(times).ok().filter(|times| *times > 1).map(|times| (name.clone(), times))
+        };
+        let multiples = names.iter().filter_map(multiple);
+        let multiples: Vec<Linear> = multiples
+            .filter_map(|(name, times)| Linear::default().plus_times(times, &Linear::name(name)))
+            .collect();
+        let names = names.iter().cloned().map(Linear::name);
+        for candidate in factors.iter().cloned().chain(names).chain(multiples) {
             if self.is_size_form(&candidate) && !candidates.contains(&candidate) {
                 candidates.push(candidate);
             }

@@ -20,8 +20,16 @@ impl Lowering<'_> {
         let end = self.bound(form, loops, true, 0).and_then(|last| last.plus_constant(1));
         let of_sizes = |form: &Linear| self.is_of_sizes(form);
         let reach = first.zip(end).filter(|(first, end)| of_sizes(first) && of_sizes(end));
+        match reach {
+            Some(reach) => self.reaches_these(k, reach),
+            None => self.reaches_anywhere(k),
+        }
+    }
+
+    /// Notes first and exclusive last of an array's first subscripts.
+    pub(super) fn reaches_these(&mut self, k: usize, reach: (Linear, Linear)) {
         let Some(array) = self.arrays.get_mut(&k) else { return };
-        match (reach, &mut array.reach) {
+        match (Some(reach), &mut array.reach) {
             (Some(reach), Some(all)) => {
                 if !all.contains(&reach) {
                     all.push(reach);
@@ -201,6 +209,10 @@ impl Lowering<'_> {
             }
         }
         for k in self.arrays.keys().copied().filter(|k| self.arrays[k].rows).collect::<Vec<_>>() {
+            let reached = self.settle_cells(k);
+            if let Some(array) = self.arrays.get_mut(&k) {
+                array.reached = reached;
+            }
             for (dimension, ends) in self.arrays[&k].row_ends.clone().into_iter().enumerate() {
                 let end = self.farthest(ends, true);
                 let expr = self.form_expr(&end).max(Hub::Int(0));

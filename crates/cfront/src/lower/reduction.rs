@@ -5,6 +5,7 @@
 //! order and combined from partial results. It is checked that the loop does nothing else with `s`.
 //! Other clauses and directives are dropped with a warning.
 
+use loops::directive::{self, Wish};
 use loops::{Access, Assign, BinaryOp, Expr as Hub, Name, ReduceOp, Stmt as HubStmt, Update};
 
 use super::condition::as_extremum;
@@ -56,13 +57,28 @@ pub fn declared(text: &str) -> Option<Vec<(ReduceOp, String)>> {
     Some(found)
 }
 
+/// The words of a pragma of ours.
+fn own(text: &str) -> Option<&str> {
+    let rest = text.trim_start().strip_prefix('#')?.trim_start().strip_prefix("pragma")?.trim_start();
+    let words = rest.strip_prefix("lozenge")?;
+    (words.is_empty() || words.starts_with(char::is_whitespace)).then_some(words)
+}
+
 impl Lowering<'_> {
     /// Pragmas and the statement that they stand before.
     pub(super) fn pragmas(&mut self, texts: &[(String, At)], next: Option<&Stmt>) -> Try<Vec<HubStmt>> {
         let mut reductions = Vec::new();
+        let mut wishes = Vec::new();
         let mut failed = false;
         for (text, at) in texts {
             let text = text.trim();
+            match self.asked(text, *at, next) {
+                Ok(more) => wishes.extend(more),
+                Err(_) => {
+                    failed = true;
+                    continue;
+                }
+            }
             match declared(text) {
                 None => {
                     let message = format!("the reduction of `{text}` is not understood");
@@ -74,6 +90,7 @@ impl Lowering<'_> {
                     let _: Try<()> = self.report(diagnostic);
                     failed = true;
                 }
+                Some(named) if named.is_empty() && own(text).is_some() => {}
                 Some(named) if named.is_empty() => {
                     let message = format!("`{text}` is dropped: the text of the region is replaced");
                     self.warn(codes::DROPPED_PRAGMA, message, *at, "in the region");
@@ -90,7 +107,37 @@ impl Lowering<'_> {
         for (named, at) in reductions {
             self.reorderable(&mut body, &named, at);
         }
+        if !wishes.is_empty() {
+            let is_loop = |stmt: &HubStmt| matches!(stmt, HubStmt::Loop(_));
+            if let Some(place) = body.iter().position(is_loop) {
+                let own = body[place].clone();
+                body[place] = directive::asked(&wishes, vec![own]);
+            }
+        }
         if failed { Err(super::Failed) } else { Ok(body) }
+    }
+
+    /// What a pragma of ours asks of the loop behind it.
+    fn asked(&mut self, text: &str, at: At, next: Option<&Stmt>) -> Try<Vec<Wish>> {
+        let Some(words) = own(text) else { return Ok(Vec::new()) };
+        // What is wrong with a reduction is said of that.
+        let wishes = match directive::read(words) {
+            Ok(wishes) => wishes,
+            Err(_) if declared(text).is_none() => return Ok(Vec::new()),
+            Err(why) => {
+                let help = format!("known are {}", directive::KNOWN);
+                return self.fail_with(codes::DIRECTIVE_OF_LOOP, why, (at, "not understood"), &help);
+            }
+        };
+        if !wishes.is_empty() && !next.is_some_and(|next| matches!(next.kind, StmtKind::For(_))) {
+            return self.fail(
+                codes::DIRECTIVE_OF_LOOP,
+                "no loop follows this directive",
+                at,
+                "a `for` must follow",
+            );
+        }
+        Ok(wishes)
     }
 
     /// Marks the updates of what a pragma names.

@@ -159,7 +159,7 @@ impl Resolver<'_> {
                 }
                 next.iter().for_each(|next| self.statement(next));
             }
-            StmtKind::Empty | StmtKind::Jump(_) | StmtKind::Unsupported(_) => {}
+            StmtKind::Empty | StmtKind::Jump(_) | StmtKind::Label(_) | StmtKind::Unsupported(_) => {}
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) fn without_jumps(body: Stmt, ends: &[&str]) -> Stmt {
 }
 
 /// The statements, without the jumps that can become conditions of what follows them.
-fn run(statements: Vec<Stmt>, ends: &[&str], depth: u32) -> Vec<Stmt> {
+pub(super) fn run(statements: Vec<Stmt>, ends: &[&str], depth: u32) -> Vec<Stmt> {
     let mut out = Vec::new();
     let mut statements = statements.into_iter();
     while let Some(stmt) = statements.next() {
@@ -115,13 +115,32 @@ fn refused(stmt: Stmt) -> Stmt {
     let at = stmt.at;
     let kind = match stmt.kind {
         StmtKind::Jump("continue") => StmtKind::Unsupported(CONTINUE),
-        StmtKind::Jump(_) => StmtKind::Unsupported("`break`"),
+        StmtKind::Jump("break") => StmtKind::Unsupported("`break`"),
+        StmtKind::Jump(_) => StmtKind::Unsupported("`goto`"),
+        StmtKind::Label(_) => StmtKind::Unsupported("a label"),
         StmtKind::Block(body) => StmtKind::Block(body.into_iter().map(refused).collect()),
         StmtKind::If { cond, then, otherwise } => {
             let otherwise = otherwise.map(|o| Box::new(refused(*o)));
             StmtKind::If { cond, then: Box::new(refused(*then)), otherwise }
         }
         StmtKind::Pragma(texts, next) => StmtKind::Pragma(texts, next.map(|n| Box::new(refused(*n)))),
+        kind => kind,
+    };
+    Stmt { kind, at }
+}
+
+/// A statement at the top of a region: `goto` and labels are refused there, other jumps are told for
+/// what they are.
+pub(super) fn outside(stmt: Stmt) -> Stmt {
+    let at = stmt.at;
+    let kind = match stmt.kind {
+        StmtKind::Jump(word) if !matches!(word, "break" | "continue") => StmtKind::Unsupported("`goto`"),
+        StmtKind::Label(_) => StmtKind::Unsupported("a label"),
+        StmtKind::Block(body) => StmtKind::Block(body.into_iter().map(outside).collect()),
+        StmtKind::If { cond, then, otherwise } => {
+            let otherwise = otherwise.map(|o| Box::new(outside(*o)));
+            StmtKind::If { cond, then: Box::new(outside(*then)), otherwise }
+        }
         kind => kind,
     };
     Stmt { kind, at }

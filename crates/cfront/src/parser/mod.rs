@@ -5,6 +5,7 @@
 
 mod decl;
 mod expr;
+mod guards;
 mod header;
 mod inline;
 mod jumps;
@@ -50,6 +51,8 @@ pub struct Parser<'s> {
     pub measured: Vec<Measured>,
     /// What an attribute makes of the type being read, if it makes another one of it.
     pub retyped: Option<&'static str>,
+    /// Labels that a region has or jumps to.
+    labels: Vec<String>,
     depth: u32,
 }
 
@@ -62,6 +65,7 @@ impl<'s> Parser<'s> {
             scopes: Scopes::new(),
             measured: Vec::new(),
             retyped: None,
+            labels: Vec::new(),
             depth: 0,
         }
     }

@@ -13,10 +13,10 @@ impl Parser<'_> {
         while self.tok() != Tok::End {
             out.push(self.statement()?);
         }
-        Ok(out)
+        Ok(super::guards::without_labels(out).into_iter().map(super::jumps::outside).collect())
     }
 
-    fn statement(&mut self) -> Parsed<Stmt> {
+    pub(super) fn statement(&mut self) -> Parsed<Stmt> {
         self.deeper(|p| p.statement_inner())
     }
 
@@ -38,6 +38,11 @@ impl Parser<'_> {
                     let cond = self.expression()?;
                     self.expect(")")?;
                     let at = self.since(first);
+                    if word == "switch"
+                        && let Some(ifs) = self.switch_as_ifs(&cond, at)
+                    {
+                        return Ok(ifs);
+                    }
                     let body = self.statement()?;
                     if word == "while"
                         && let Some(f) = self.counted_while(cond, body)
@@ -51,6 +56,14 @@ impl Parser<'_> {
                 word @ ("break" | "continue") if self.is_at(self.pos + 1, ";") => {
                     self.pos += 2;
                     StmtKind::Jump(if word == "break" { "break" } else { "continue" })
+                }
+                "goto" if self.tok_at(self.pos + 1) == Tok::Ident && self.is_at(self.pos + 2, ";") => {
+                    let name = self.text_at(self.pos + 1);
+                    self.pos += 3;
+                    match self.label(name) {
+                        Some(label) => StmtKind::Jump(label),
+                        None => StmtKind::Unsupported("`goto`"),
+                    }
                 }
                 word @ ("goto" | "return") => {
                     let name = if word == "goto" { "`goto`" } else { "`return`" };
@@ -87,7 +100,10 @@ impl Parser<'_> {
                     && !self.scopes.is_typedef(word) =>
                 {
                     self.pos += 2;
-                    StmtKind::Unsupported("a label")
+                    match self.label(word) {
+                        Some(label) => StmtKind::Label(label),
+                        None => StmtKind::Unsupported("a label"),
+                    }
                 }
                 _ if self.starts_type(self.pos) => StmtKind::Declare(self.declaration(Place::Local)?),
                 _ => {
@@ -206,7 +222,7 @@ impl Parser<'_> {
         }
         self.pos += 1;
         self.scopes.truncate(depth);
-        Ok(out)
+        Ok(super::guards::without_labels(out))
     }
 
     fn for_statement(&mut self) -> Parsed<Stmt> {
@@ -254,6 +270,26 @@ pub(super) fn one_statement(value: Expr) -> StmtKind {
                 Some(()) => StmtKind::Block(out),
                 None => StmtKind::Expr(value),
             }
+        }
+        // What a comma computes first is computed before, if it is nothing that the target needs.
+        ExprKind::Assign(op, target, inner) if matches!(inner.kind, ExprKind::Comma(_)) => {
+            let ExprKind::Comma(list) = &inner.kind else { return StmtKind::Expr(value) };
+            let Some((last, before)) = list.split_last() else { return StmtKind::Expr(value) };
+            let set = before.iter().map(|e| match &e.kind {
+                ExprKind::Assign(_, set, _) | ExprKind::Step(_, set) => match &set.kind {
+                    ExprKind::Ident(name) => Some(name),
+                    _ => None,
+                },
+                _ => None,
+            });
+            let apart = set.into_iter().all(|name| name.is_some_and(|name| !mentions(target, name)));
+            if acts(target) || !apart {
+                return StmtKind::Expr(value);
+            }
+            let kind = ExprKind::Assign(*op, target.clone(), Box::new(last.clone()));
+            let assigned = Expr { kind, ..value.clone() };
+            let all = before.iter().chain([&assigned]);
+            StmtKind::Block(all.map(|e| Stmt { kind: one_statement(e.clone()), at: e.at }).collect())
         }
         _ => StmtKind::Expr(value),
     }

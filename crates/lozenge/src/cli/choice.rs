@@ -61,6 +61,9 @@ pub struct Choice {
     /// C: with `--auto`, say why other loop nests stay as they are.
     #[arg(long, requires = "auto")]
     pub remarks: bool,
+    /// C: `#line` directives, so that debuggers and messages of compilers name the lines of the original.
+    #[arg(long)]
+    pub lines: bool,
 }
 
 impl Choice {
@@ -88,6 +91,7 @@ impl Choice {
             partial: !self.strict,
             auto: self.auto,
             remarks: self.remarks,
+            lines: self.lines,
             progress: progress::of_request(),
             ..files::request()
         })

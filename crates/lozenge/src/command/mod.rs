@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod bench_athread;
 pub(crate) mod bench_c;
 mod bench_model;
+mod cc;
 mod check_rules;
 mod compile;
 mod compile_library;
@@ -70,11 +71,20 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn on_stack(arguments: Vec<OsString>) -> u8 {
+    // All its words are for a C compiler, `--help` and `--version` too.
+    if let [_, command, words @ ..] = arguments.as_slice()
+        && command == "cc"
+    {
+        return cc::run(words);
+    }
     let parsed = line::parse(&arguments);
     let (mut cli, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(code) => return code,
     };
+    if let Command::Cc(of) = &cli.command {
+        return cc::run(&of.words);
+    }
     report::name_command(matches.subcommand_name().unwrap_or_default());
     progress::start(cli.quiet);
     let outcome = prepare(&mut cli, &matches).and_then(|()| caught(|| dispatch(&cli)));
@@ -183,6 +193,8 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             passes::run(cli.json);
             Ok(())
         }
+        // It has run before, with an exit code of its own.
+        Command::Cc(_) => Ok(()),
         Command::Lsp => language_server::serve_standard_streams().map_err(|stopped| {
             Failure::environment("X0011", format!("the connection to the editor ended: {stopped}"))
         }),

@@ -26,6 +26,7 @@ fn given(choice: &Choice) -> Vec<&'static str> {
         ("--assume-no-alias", choice.assume_no_alias),
         ("--strict", choice.strict),
         ("--auto", choice.auto),
+        ("--lines", choice.lines),
     ];
     options.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
 }
@@ -137,12 +138,12 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
         _ => return Ok(()),
     };
     let extension = path.and_then(|path| path.extension()).and_then(|e| e.to_str());
-    const OF_C: [&str; 6] = ["-I", "-D", "--pure", "--assume-no-alias", "--strict", "--auto"];
-    const OF_NEITHER: [&str; 9] =
-        ["--strategy", "--replay", "--type", "-I", "-D", "--pure", "--assume-no-alias", "--strict", "--auto"];
+    const OF_C: [&str; 7] = ["-I", "-D", "--pure", "--assume-no-alias", "--strict", "--auto", "--lines"];
+    const OF_NEITHER: [&str; 3] = ["--strategy", "--replay", "--type"];
+    let of_neither: Vec<&str> = OF_NEITHER.into_iter().chain(OF_C).collect();
     let (kind, nothing): (&str, &[&str]) = match extension {
         Some("loz") => ("a functional program", &OF_C),
-        Some("loops") => ("a loop program", &OF_NEITHER),
+        Some("loops") => ("a loop program", &of_neither),
         Some("c") => ("a C file", &["--strategy", "--replay", "--type"]),
         _ => return Ok(()),
     };

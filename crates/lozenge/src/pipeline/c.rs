@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ::optimize::Machine;
-use cfront::{AccessForm, CFile, RegionInfo, Replacement};
+use cfront::{AccessForm, CFile, RegionInfo, Replacement, VariableKind};
 use loops::{Diagnostic, Function};
 use passes::{Applied, Pass};
 use polyhedral::check::Checked;
@@ -16,7 +16,7 @@ use targets::{Member, RegionArray, RegionNames};
 
 use super::athread::OnCores;
 use super::versions::{self, Tested};
-use super::{Emission, Front, Lowered, Parsed, tuned};
+use super::{Front, Lowered, Parsed, tuned};
 use crate::failure::{Failure, Source};
 use crate::request::{Request, Schedule};
 
@@ -24,9 +24,25 @@ use crate::request::{Request, Schedule};
 pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
     let preprocessed = preprocessed(source, request)?;
     let pure_functions = request.pure_functions.clone();
-    let options = cfront::Options { pure_functions, auto: request.auto, inner: request.partial };
-    let file = cfront::parse_with(&source.text, &preprocessed, &source.path, &options)
-        .map_err(|d| Failure::in_source(source, d))?;
+    let mut options =
+        cfront::Options { pure_functions, auto: request.auto, inner: request.partial, apart: Vec::new() };
+    let parse = |options: &cfront::Options| {
+        cfront::parse_with(&source.text, &preprocessed, &source.path, options)
+            .map_err(|d| Failure::in_source(source, d))
+    };
+    let mut file = parse(&options)?;
+    if request.partial && !matches!(request.schedule, Schedule::Given(_)) {
+        // Where pointers may overlap, the loops beside those that use them are done.
+        for region in file.regions.iter().filter(|region| region.info.marked) {
+            if let Err(failure) = versions::tested(source, &region.info, Vec::new(), request) {
+                let why = failure.diagnostics.into_iter().next();
+                options.apart.extend(why.map(|why| (region.info.bytes.start, why)));
+            }
+        }
+        if !options.apart.is_empty() {
+            file = parse(&options)?;
+        }
+    }
     if file.regions.is_empty() {
         return Err(Failure::refused("X0801", format!("{} has no region to work on", source.path)).help(
             match request.auto {
@@ -37,6 +53,11 @@ pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
             },
         ));
     }
+    let asked = |d: &Diagnostic| d.code.0 == "C0308";
+    if file.refused.iter().any(asked) {
+        let wrong = file.refused.iter().filter(|d| asked(d)).cloned().collect();
+        return Err(Failure::in_source(source, wrong));
+    }
     if !request.partial && !file.refused.is_empty() && !is_auto(&source.text, request) {
         return Err(Failure::in_source(source, file.refused));
     }
@@ -44,7 +65,7 @@ pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
 }
 
 /// Whether loop nests are regions: it is asked for, and there are no pragmas.
-fn is_auto(text: &str, request: &Request) -> bool {
+pub(super) fn is_auto(text: &str, request: &Request) -> bool {
     let marked = |line: &str| {
         let rest = line.trim_start().strip_prefix('#').map(str::trim_start);
         rest.and_then(|rest| rest.strip_prefix("pragma")).is_some_and(|rest| rest.trim() == "scop")
@@ -53,7 +74,7 @@ fn is_auto(text: &str, request: &Request) -> bool {
 }
 
 /// What is told of a region that cannot be taken, and stays as it is.
-fn remark(refused: &Diagnostic, auto: bool) -> Diagnostic {
+pub(super) fn remark(refused: &Diagnostic, auto: bool) -> Diagnostic {
     let mut remark = refused.clone();
     remark.severity = if auto { loops::Severity::Note } else { loops::Severity::Warning };
     remark.note(match auto {
@@ -83,7 +104,7 @@ impl Front {
 }
 
 /// The polyhedral side's answer for a function, or none if it is not asked for.
-fn optimise(
+pub(super) fn optimise(
     source: &Source,
     function: &Function,
     request: &Request,
@@ -370,106 +391,6 @@ fn conditions(
     Ok(versions::tested(source, info, sizes, request)?.note.map_or_else(Vec::new, |note| note.notes))
 }
 
-/// The C file with its regions rescheduled, tiled and parallel.
-pub fn rewrite(
-    source: &Source,
-    file: &CFile,
-    wanted: &[String],
-    request: &Request,
-) -> Result<Emission, Failure> {
-    let auto = is_auto(&source.text, request);
-    let told = |refused: &Diagnostic| (!auto || request.remarks).then(|| remark(refused, auto));
-    let (mut replacements, mut promises) = (Vec::new(), Vec::new());
-    let mut warnings: Vec<Diagnostic> = match request.definition {
-        None => file.refused.iter().filter_map(told).collect(),
-        Some(_) => Vec::new(),
-    };
-    let mut reassociated = request.reassociate;
-    let (mut done, mut failed) = (0, None);
-    for (k, region) in file.regions.iter().enumerate() {
-        if !wanted.iter().any(|name| *name == region.function.name.as_str()) {
-            continue;
-        }
-        let one = match rewritten(source, region, request) {
-            Ok(one) => one,
-            // The others are done all the same. A schedule that was given is for all of them.
-            Err(failure) if request.partial && !matches!(request.schedule, Schedule::Given(_)) => {
-                warnings.extend(failure.diagnostics.iter().filter_map(told));
-                failed.get_or_insert(failure);
-                continue;
-            }
-            Err(failure) => return Err(failure),
-        };
-        done += 1;
-        let kept = |d: &Diagnostic| auto && !request.remarks && d.code.0 == "C0505";
-        warnings.extend(one.warnings.into_iter().filter(|d| !kept(d)));
-        reassociated |= crate::check::reassociates(&region.function);
-        promises.extend(one.promise);
-        replacements.extend(one.replacement.map(|replacement| Replacement { region: k, ..replacement }));
-    }
-    if let Some(failure) = failed.filter(|_| done == 0) {
-        return Err(failure);
-    }
-    let text =
-        cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
-    let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
-    Ok(Emission { text, warnings, notes: Vec::new(), macros, promises, reassociated })
-}
-
-/// What a region becomes.
-#[derive(Default)]
-struct Rewritten {
-    /// None if it keeps its text.
-    replacement: Option<Replacement>,
-    warnings: Vec<Diagnostic>,
-    promise: Option<super::Promise>,
-}
-
-fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Result<Rewritten, Failure> {
-    let info = &region.info;
-    // Where it is neither proved nor tested that pointers are apart, it is refused before the work begins.
-    versions::tested(source, info, Vec::new(), request)?;
-    let mut one = Rewritten { warnings: region.warnings.clone(), ..Rewritten::default() };
-    let Some(optimised) = optimise(source, &region.function, request, true)? else { return Ok(one) };
-    if let Some(why) = &optimised.report.left {
-        let message = format!("the region is not optimized: {why}");
-        let place = first_line(source, info);
-        let mut warning = loops::Diagnostic::error(loops::Code("P0002"), message, place, "too large");
-        warning.severity = loops::Severity::Warning;
-        one.warnings.push(warning.help("split it into smaller regions"));
-        return Ok(one);
-    }
-    if optimised.report.as_written {
-        one.warnings.push(kept(source, info));
-        return Ok(one);
-    }
-    let function = passes::SCHEDULED.run(optimised.function, &mut Vec::new());
-    let Some(sizes) = versions::sizes_that_fit(info, &function) else {
-        one.warnings.push(versions::beyond(source, info));
-        return Ok(one);
-    };
-    let Tested { conditions, note } = versions::tested(source, info, sizes, request)?;
-    one.promise = Some(versions::promise(info, note.as_ref()));
-    let mut names = names(&source.text, info);
-    if note.is_some() {
-        names.indent.push_str("  ");
-    }
-    one.warnings.extend(note);
-    let text = targets::emit_region(&function, &names, &targets::Options::default())
-        .map_err(|d| Failure::in_source(source, vec![d]))?;
-    one.replacement = Some(Replacement { region: 0, text, conditions, includes: Vec::new() });
-    Ok(one)
-}
-
-/// That a region keeps its text: C compilers know best how to compile what people write.
-fn kept(source: &Source, info: &RegionInfo) -> Diagnostic {
-    let message = "the region keeps its text: no other order is predicted to be faster";
-    let place = first_line(source, info);
-    let mut note = Diagnostic::error(loops::Code("C0505"), message, place, "this region");
-    note.severity = loops::Severity::Note;
-    note.help("`lozenge explain` lists what was considered")
-}
-
 /// The C that a function becomes in the place of a region.
 ///
 /// # Errors
@@ -552,7 +473,7 @@ pub(super) fn first_line(source: &Source, info: &RegionInfo) -> loops::Span {
 }
 
 /// How the names of the loop program are written in the C around the region.
-fn names(text: &str, info: &RegionInfo) -> RegionNames {
+pub(super) fn names(text: &str, info: &RegionInfo) -> RegionNames {
     let mut taken: BTreeSet<String> = info.identifiers.clone();
     taken.extend(text.lines().filter_map(|line| {
         let name = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
@@ -568,7 +489,8 @@ fn names(text: &str, info: &RegionInfo) -> RegionNames {
                 let linear = v.access == AccessForm::Linear;
                 let members = v.members().into_iter();
                 let members = members.map(|(after, arrow, name)| (after, Member { name, arrow })).collect();
-                (v.name.clone(), RegionArray { c_name: v.owner().to_owned(), linear, members })
+                let pointer = matches!(v.kind, VariableKind::Pointer | VariableKind::RestrictPointer);
+                (v.name.clone(), RegionArray { c_name: v.owner().to_owned(), linear, pointer, members })
             })
             .collect(),
         taken,

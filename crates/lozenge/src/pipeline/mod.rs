@@ -11,6 +11,7 @@ mod candidates;
 mod certificate;
 mod functional;
 pub mod graph;
+mod regions;
 pub(crate) mod rewriting;
 pub mod tuned;
 mod versions;
@@ -313,7 +314,9 @@ impl Front {
     pub fn emit(&self, stage: Stage, request: &Request) -> Result<Emission, Failure> {
         let source = &self.source;
         let text = match (stage, &self.parsed) {
-            (Stage::C, Parsed::C(file)) => return c::rewrite(source, file, &self.wanted(request)?, request),
+            (Stage::C, Parsed::C(file)) => {
+                return regions::rewrite(source, file, &self.wanted(request)?, request);
+            }
             (Stage::Header, Parsed::C(_)) => {
                 return Err(no_stage("C", "a header", "its regions are rewritten in their place"));
             }

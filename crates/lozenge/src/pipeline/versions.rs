@@ -37,7 +37,10 @@ pub fn tested(
     for pair in &info.may_alias {
         match &pair.apart {
             Some(apart) => {
-                all.push((apart.clone(), format!("`{}` and `{}` do not overlap", pair.first, pair.second)));
+                // One condition may be for several pairs.
+                let known = all.iter().any(|(condition, _)| condition == apart);
+                let apart = if known { String::new() } else { apart.clone() };
+                all.push((apart, format!("`{}` and `{}` do not overlap", pair.first, pair.second)));
             }
             None => untested.push(pair),
         }
@@ -45,7 +48,8 @@ pub fn tested(
     if let Some(pair) = untested.first().filter(|_| !request.assume_no_alias) {
         return Err(may_overlap(source, info, (&pair.first, &pair.second), untested.len() - 1, request));
     }
-    let (conditions, mut says): (Vec<String>, Vec<String>) = all.into_iter().unzip();
+    let (mut conditions, mut says): (Vec<String>, Vec<String>) = all.into_iter().unzip();
+    conditions.retain(|condition| !condition.is_empty());
     says.extend(info.assumptions.iter().map(|a| {
         let line = source.text[..a.span.start as usize].matches('\n').count() + 1;
         format!("{} (line {line})", a.says)

@@ -1,6 +1,8 @@
 //! How much work a parallel loop has, if its sizes say so. Below a few microseconds of work,
 //! threads cost more than they gain.
 
+use std::collections::BTreeSet;
+
 use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::c::CExpr;
@@ -22,13 +24,25 @@ impl Lower<'_> {
         if !self.native {
             return Ok(String::new());
         }
+        let (test, of) = match self.amount(l)? {
+            Some((test, of)) => (Some(test), of),
+            None => (None, BTreeSet::new()),
+        };
+        let clause = test.as_ref().map_or_else(String::new, |test| format!(" if ({test})"));
+        self.amounts.push(test.map(|test| (test, of)));
+        Ok(clause)
+    }
+
+    /// A condition in C that holds if a parallel loop has enough work, and the variables in it.
+    fn amount(&mut self, l: &Loop) -> Result<Option<(String, BTreeSet<Name>)>, Diagnostic> {
         let mut extents = Vec::new();
-        let Some(statements) = extents_of(l, &mut Vec::new(), &mut extents) else { return Ok(String::new()) };
+        let Some(statements) = extents_of(l, &mut Vec::new(), &mut extents) else { return Ok(None) };
         // For loops over tiles, which have conditions at their edges, the expressions would be
         // longer than the loops.
         if conditional(&l.body) && !extents.iter().all(plain) {
-            return Ok(String::new());
+            return Ok(None);
         }
+        let of = extents.iter().flat_map(Expr::vars).collect();
         let (mut known, mut factors) = (statements, Vec::new());
         for extent in extents {
             let factor = self.index(&extent)?;
@@ -38,12 +52,12 @@ impl Lower<'_> {
             }
         }
         // Each factor as a floating-point number: the product of sizes may not fit their type.
-        let Some((first, rest)) = factors.split_first() else { return Ok(String::new()) };
+        let Some((first, rest)) = factors.split_first() else { return Ok(None) };
         let product = rest.iter().fold(first.clone(), |a, b| CExpr::binary("*", a, b.clone()));
         let product = if rest.is_empty() { product } else { leading_cast(product) };
         let least = CExpr::int(ENOUGH / known.max(1));
         let test = CExpr::binary(">", product, least);
-        Ok(format!(" if ({})", Printer::new(Layout::Readable).expression(&test)))
+        Ok(Some((Printer::new(Layout::Readable).expression(&test), of)))
     }
 
     /// Whether a vector loop has too few iterations to fill a vector (the colours of a pixel).

@@ -49,6 +49,8 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
         wrapping: !paper,
         ints: BTreeSet::new(),
         regions: 0,
+        pointers: BTreeMap::new(),
+        amounts: Vec::new(),
         in_simd: false,
         in_vectors: None,
         vector_types: BTreeMap::new(),

@@ -49,6 +49,11 @@ pub struct Lower<'a> {
     pub ints: BTreeSet<String>,
     /// Parallel regions around the current statement.
     pub regions: usize,
+    /// Arrays of a region whose names in C are those of pointers.
+    pub pointers: BTreeMap<Name, String>,
+    /// For each parallel loop of a region, the condition under which it has enough work and the
+    /// variables in that; none if it is not known.
+    pub amounts: Vec<Option<(String, BTreeSet<Name>)>>,
     /// Whether the current statement is in a vector loop.
     pub in_simd: bool,
     /// The loop around the current statement, if it is written as vectors.

@@ -185,7 +185,8 @@ impl Lower<'_> {
             return String::new();
         }
         let variable = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let (mut stores, mut names) = (false, BTreeSet::new());
+        let (mut stores, mut bytes, mut names) = (false, false, BTreeSet::new());
+        let mut arrays = BTreeSet::new();
         for stmt in &l.body {
             stmt.walk(&mut |stmt| {
                 if let Stmt::Assign(assign) = stmt
@@ -193,7 +194,10 @@ impl Lower<'_> {
                     && let Some(Binding::Array(array)) = self.scope.get(&assign.target.array)
                 {
                     stores |= matches!(array.elem, Elem::Scalar(elem) if elem.is_int());
+                    bytes |= matches!(array.elem, Elem::Scalar(elem) if elem.bytes() == 1);
+                    arrays.insert(assign.target.array.clone());
                 }
+                arrays.extend(stmt.exprs().into_iter().flat_map(Expr::arrays));
                 names.extend(stmt.exprs().into_iter().flat_map(Expr::vars).filter_map(|var| {
                     match self.scope.get(&var) {
                         Some(Binding::Index(CExpr::Name(name))) if variable(name) => Some(name.clone()),
@@ -201,6 +205,10 @@ impl Lower<'_> {
                     }
                 }));
             });
+        }
+        // A byte that is stored may be one of a pointer as well.
+        if bytes {
+            names.extend(arrays.iter().filter_map(|array| self.pointers.get(array).cloned()));
         }
         if !stores || names.is_empty() {
             return String::new();

@@ -39,6 +39,8 @@ pub struct RegionArray {
     pub c_name: String,
     /// `a[i * n + j]` rather than `a[i][j]`.
     pub linear: bool,
+    /// The name is that of a pointer, so that a copy of it is for the same elements.
+    pub pointer: bool,
     /// Members that stand behind so many of its subscripts in C.
     pub members: Vec<(usize, Member)>,
 }
@@ -53,6 +55,27 @@ pub fn emit_region(
     names: &RegionNames,
     options: &Options,
 ) -> Result<String, Diagnostic> {
+    region_text(function, names, options).map(|region| region.text)
+}
+
+/// What a function becomes in the place of a region.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RegionText {
+    /// The statements.
+    pub text: String,
+    /// Conditions on sizes of which one holds if threads pay somewhere; none if that is not known.
+    pub amounts: Option<Vec<String>>,
+}
+
+/// As [`emit_region`], with what decides whether threads pay.
+///
+/// # Errors
+/// As [`emit_region`].
+pub fn region_text(
+    function: &Function,
+    names: &RegionNames,
+    options: &Options,
+) -> Result<RegionText, Diagnostic> {
     bounded(function)?;
     let mut lower = start(&function.body, options);
     lower.native = true;
@@ -89,6 +112,9 @@ pub fn emit_region(
         let form = if linear { Form::Linear } else { Form::Nested };
         let all = names.arrays.get(&param.name).map_or(&[][..], |a| &a.members);
         let (first, members): (Vec<_>, Vec<_>) = all.iter().cloned().partition(|(after, _)| *after == 0);
+        if first.is_empty() && names.arrays.get(&param.name).is_some_and(|a| a.pointer) {
+            lower.pointers.insert(param.name.clone(), name.clone());
+        }
         let base = first.iter().fold(CExpr::name(name), |base, (_, member)| member.of(base));
         let array = Array { base, elem: param.elem.clone(), dims, form, stack: false, members };
         lower.scope.push(&param.name, Binding::Array(array));
@@ -100,7 +126,13 @@ pub fn emit_region(
     let mut printer = Printer::indented(Layout::Readable, &names.indent);
     printer.raw_if(&helpers::macros(&lower.helpers));
     printer.stmts(&stmts);
-    Ok(fresh_macros(printer.finish(), &lower.helpers, &names.taken))
+    let known = |(test, of): (String, BTreeSet<Name>)| {
+        of.iter().all(|name| function.sizes.contains(name)).then_some(test)
+    };
+    let amounts = std::mem::take(&mut lower.amounts).into_iter().map(|amount| amount.and_then(known));
+    let amounts = amounts.collect::<Option<Vec<_>>>();
+    let text = fresh_macros(printer.finish(), &lower.helpers, &names.taken);
+    Ok(RegionText { text, amounts })
 }
 
 /// The text, with other names for those of our macros whose names the surrounding C uses already.

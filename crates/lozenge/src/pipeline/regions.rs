@@ -1,0 +1,176 @@
+//! A C file with its regions rewritten: what each becomes, what keeps its text, and what is tested
+//! before it.
+//!
+//! Not here: how a file is read and a function scheduled (`c`), and the tests (`versions`).
+
+use cfront::{CFile, RegionInfo, Replacement};
+use loops::{Diagnostic, Expr, Loop, LoopKind, Stmt};
+
+use super::Emission;
+use super::c::{first_line, is_auto, names, optimise, remark};
+use super::versions::{self, Tested};
+use crate::failure::{Failure, Source};
+use crate::request::{Request, Schedule};
+
+/// The C file with its regions rescheduled, tiled and parallel.
+pub fn rewrite(
+    source: &Source,
+    file: &CFile,
+    wanted: &[String],
+    request: &Request,
+) -> Result<Emission, Failure> {
+    let auto = is_auto(&source.text, request);
+    let told = |refused: &Diagnostic| (!auto || request.remarks).then(|| remark(refused, auto));
+    let (mut replacements, mut promises) = (Vec::new(), Vec::new());
+    let mut warnings: Vec<Diagnostic> = match request.definition {
+        None => file.refused.iter().filter_map(told).collect(),
+        Some(_) => Vec::new(),
+    };
+    let mut reassociated = request.reassociate;
+    let (mut done, mut failed) = (0, None);
+    for (k, region) in file.regions.iter().enumerate() {
+        if !wanted.iter().any(|name| *name == region.function.name.as_str()) {
+            continue;
+        }
+        let one = match rewritten(source, region, request) {
+            Ok(one) => one,
+            // The others are done all the same. A schedule that was given is for all of them, and
+            // what is asked of a loop is done or refused.
+            Err(failure)
+                if request.partial
+                    && !matches!(request.schedule, Schedule::Given(_))
+                    && !loops::directive::any(&region.function) =>
+            {
+                // Of a nest in a region the region has been told.
+                if region.info.marked || auto {
+                    warnings.extend(failure.diagnostics.iter().filter_map(told));
+                }
+                failed.get_or_insert(failure);
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
+        done += 1;
+        let kept = |d: &Diagnostic| auto && !request.remarks && d.code.0 == "C0505";
+        warnings.extend(one.warnings.into_iter().filter(|d| !kept(d)));
+        reassociated |= crate::check::reassociates(&region.function);
+        promises.extend(one.promise);
+        replacements.extend(one.replacement.map(|replacement| Replacement { region: k, ..replacement }));
+    }
+    if let Some(failure) = failed.filter(|_| done == 0) {
+        // What is wrong with regions is said of these, and not of the nests in them.
+        let marked = file.regions.iter().any(|region| region.info.marked);
+        if !marked && !auto && !file.refused.is_empty() {
+            return Err(Failure::in_source(source, file.refused.clone()));
+        }
+        return Err(failure);
+    }
+    let splice = if request.lines { cfront::splice_with_lines } else { cfront::splice };
+    let text = splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
+    let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
+    Ok(Emission { text, warnings, notes: Vec::new(), macros, promises, reassociated })
+}
+
+/// What a region becomes.
+#[derive(Default)]
+struct Rewritten {
+    /// None if it keeps its text.
+    replacement: Option<Replacement>,
+    warnings: Vec<Diagnostic>,
+    promise: Option<super::Promise>,
+}
+
+fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Result<Rewritten, Failure> {
+    let info = &region.info;
+    // Where it is neither proved nor tested that pointers are apart, it is refused before the work begins.
+    versions::tested(source, info, Vec::new(), request)?;
+    let mut one = Rewritten { warnings: region.warnings.clone(), ..Rewritten::default() };
+    let placed = |mut failure: Failure| {
+        // A schedule has a text of its own.
+        if failure.source.as_ref().is_some_and(|own| own.path != source.path) {
+            return failure;
+        }
+        for diagnostic in failure.diagnostics.iter_mut().filter(|d| d.labels.is_empty()) {
+            *diagnostic = diagnostic.clone().at(first_line(source, info), "this region");
+        }
+        failure
+    };
+    let optimised = optimise(source, &region.function, request, true).map_err(placed)?;
+    let Some(optimised) = optimised else { return Ok(one) };
+    if let Some(why) = &optimised.report.left {
+        let message = format!("the region is not optimized: {why}");
+        let place = first_line(source, info);
+        let mut warning = loops::Diagnostic::error(loops::Code("P0002"), message, place, "too large");
+        warning.severity = loops::Severity::Warning;
+        one.warnings.push(warning.help("split it into smaller regions"));
+        return Ok(one);
+    }
+    if optimised.report.as_written {
+        one.warnings.push(kept(source, info));
+        return Ok(one);
+    }
+    let function = match loops::directive::any(&region.function) {
+        // Threads that are asked for stay.
+        true => optimised.function,
+        false => passes::SCHEDULED.run(optimised.function, &mut Vec::new()),
+    };
+    if function.body == region.function.body {
+        one.warnings.push(kept(source, info));
+        return Ok(one);
+    }
+    let Some(sizes) = versions::sizes_that_fit(info, &function) else {
+        one.warnings.push(versions::beyond(source, info));
+        return Ok(one);
+    };
+    let mut tests = sizes;
+    // Nobody has said of this nest that it takes long: where it does not, it is as it was.
+    if !info.marked && on_one_thread(&function.body) == region.function.body {
+        let names = names(&source.text, info);
+        let text = targets::region_text(&function, &names, &targets::Options::default());
+        if let Some(amounts) = text.ok().and_then(|text| text.amounts).filter(|all| !all.is_empty()) {
+            tests.push((any(&amounts), "there is enough work for several threads".to_owned()));
+        }
+    }
+    let Tested { conditions, note } = versions::tested(source, info, tests, request)?;
+    one.promise = Some(versions::promise(info, note.as_ref()));
+    let mut names = names(&source.text, info);
+    if note.is_some() {
+        names.indent.push_str("  ");
+    }
+    one.warnings.extend(note);
+    let text = targets::emit_region(&function, &names, &targets::Options::default())
+        .map_err(|d| Failure::in_source(source, vec![d]))?;
+    one.replacement = Some(Replacement { region: 0, text, conditions, includes: Vec::new() });
+    Ok(one)
+}
+
+/// One of several conditions in C.
+fn any(conditions: &[String]) -> String {
+    match conditions {
+        [one] => one.clone(),
+        several => format!("({})", several.join(" || ")),
+    }
+}
+
+/// Statements without what the loops of the text do not have: threads and lanes.
+fn on_one_thread(body: &[Stmt]) -> Vec<Stmt> {
+    let one = |stmt: &Stmt| match stmt {
+        Stmt::Loop(l) => Stmt::Loop(Loop {
+            kind: LoopKind::Sequential,
+            reductions: Vec::new(),
+            body: on_one_thread(&l.body),
+            ..l.clone()
+        }),
+        other => other.map(&mut Expr::clone, &mut on_one_thread),
+    };
+    body.iter().map(one).collect()
+}
+
+/// That a region keeps its text: C compilers know best how to compile what people write.
+fn kept(source: &Source, info: &RegionInfo) -> Diagnostic {
+    let message = "the region keeps its text: no other order is predicted to be faster";
+    let place = first_line(source, info);
+    let mut note = Diagnostic::error(loops::Code("C0505"), message, place, "this region");
+    note.severity = loops::Severity::Note;
+    note.help("`lozenge explain` lists what was considered")
+}
