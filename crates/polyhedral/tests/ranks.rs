@@ -1,0 +1,80 @@
+//! Functions distributed over ranks: the steps that come out, that their text is read back, and that
+//! ranks with memories of their own compute, bit for bit, what the sequential program does.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use loops::ranks::{Grid, RankProgram};
+use loops::{Function, Name};
+use polyhedral::ranks::{Options, map};
+
+/// Numbers of ranks: none beside, several of each kind, more than rows.
+const RANKS: [i64; 5] = [1, 2, 3, 4, 7];
+
+/// Grids with so many ranks and so many axes.
+fn grids(axes: usize, ranks: i64) -> Vec<Grid> {
+    if axes == 1 {
+        return vec![Grid(vec![ranks])];
+    }
+    (1..=ranks).filter(|rows| ranks % rows == 0).map(|rows| Grid(vec![rows, ranks / rows])).collect()
+}
+
+/// Runs both at small sizes and compares bits.
+fn same_results(function: &Function, program: &RankProgram, extents: &[i64]) {
+    for extent in extents {
+        let sizes: BTreeMap<Name, i64> = function
+            .sizes
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (name.clone(), if *extent > 2 { extent + at as i64 } else { *extent }))
+            .collect();
+        let args = common::arguments(function, &sizes);
+        let Ok(expected) = loops::run(function, &sizes, args.clone(), &loops::Options::default()) else {
+            continue;
+        };
+        for ranks in RANKS {
+            for grid in grids(program.axes, ranks) {
+                let ran =
+                    loops::ranks::run(program, &grid, &sizes, &args, ranks as u64).unwrap_or_else(|d| {
+                        panic!("{} at {sizes:?} on {grid:?}: {d} {:?}\n{program}", function.name, d.notes)
+                    });
+                for (name, tensor) in &expected {
+                    let ours = &ran.outputs[name];
+                    assert_eq!(
+                        format!("{:?}", ours.data),
+                        format!("{:?}", tensor.data),
+                        "`{name}` of {} at {sizes:?} on {grid:?}\n{program}",
+                        function.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_compute_what_the_sequential_program_does() {
+    golden::check("polyhedral/ranks", "loops", "out", |case| {
+        let function = common::function(&case.input);
+        let mut text = String::new();
+        for grid in [vec![4], vec![2, 2]] {
+            text.push_str(&format!("// on a grid of {grid:?}\n"));
+            let options = Options { grid: Some(grid), ..Options::default() };
+            match map(&function, &options) {
+                Err(d) => text.push_str(&format!("{d}\n")),
+                Ok(found) => {
+                    let printed = found.program.to_string();
+                    let read = loops::ranks::parse(&printed).unwrap_or_else(|d| panic!("{d}\n{printed}"));
+                    assert_eq!(read, found.program, "{printed}");
+                    same_results(&function, &found.program, &[0, 1, 2, 3, 7, 11]);
+                    for note in &found.notes {
+                        text.push_str(&format!("// {note}\n"));
+                    }
+                    text.push_str(&printed);
+                }
+            }
+        }
+        text
+    });
+}
