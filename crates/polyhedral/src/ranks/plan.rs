@@ -121,10 +121,12 @@ impl<'a> Mapper<'a> {
             };
         };
         let mut ways = Vec::new();
+        let chain = self.chain(stmt, l, outer).ok();
         match whole {
             Ok(planned) if planned.clipped => return Ok(planned),
-            Ok(planned) => ways.push(planned),
-            Err(_) => {}
+            // All ranks with all data is no way to more data.
+            Ok(planned) if chain.is_none() || !fetches(&planned) => ways.push(planned),
+            _ => {}
         }
         if let Some(parts) = self.apart(l, outer) {
             ways.extend(self.block(&parts, outer));
@@ -133,20 +135,21 @@ impl<'a> Mapper<'a> {
             Ok(planned) => ways.push(planned),
             Err(other) => why = Some(why.unwrap_or(other)),
         }
-        ways.extend(self.chain(stmt, l, outer));
-        let alone = self.root(std::slice::from_ref(stmt), outer)?;
-        let mut best = (self.cost(&alone, outer), alone);
-        for way in ways {
-            let cost = self.cost(&way, outer);
-            if cost < best.0 {
-                best = (cost, way);
-            }
+        // Nor is one rank with all data.
+        if chain.is_none() || !outer.is_empty() {
+            ways.push(self.root(std::slice::from_ref(stmt), outer)?);
         }
-        if best.1.root.is_some() {
+        ways.extend(chain);
+        let costs: Vec<f64> = ways.iter().map(|way| self.cost(way, outer)).collect();
+        let best = (0..ways.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b]));
+        let Some(best) = best.map(|best| ways.swap_remove(best)) else {
+            return Err("there is no way to run it".to_owned());
+        };
+        if best.root.is_some() {
             let why = why.unwrap_or_else(|| "that takes less time than its messages".to_owned());
             self.alone.insert(stmt.headline(), why);
         }
-        Ok(best.1)
+        Ok(best)
     }
 
     fn alone_on_root(&mut self, stmt: &Stmt, outer: &[Outer], why: Why) -> Result<Planned, Why> {
@@ -258,7 +261,7 @@ impl<'a> Mapper<'a> {
     fn repeat(&mut self, l: &Loop, outer: &[Outer]) -> Result<Planned, Why> {
         let hidden = self.function.sizes.contains(&l.var) || outer.iter().any(|o| o.var == l.var);
         let known = |e: &Expr| e.arrays().is_empty();
-        if hidden || !known(&l.lower) || !known(&l.upper) || !l.reductions.is_empty() && false {
+        if hidden || !known(&l.lower) || !known(&l.upper) {
             return Err(format!("the bounds of the loop over `{}` depend on data", l.var));
         }
         let mut inner = outer.to_vec();
@@ -430,6 +433,15 @@ impl<'a> Mapper<'a> {
         }
         votes.into_iter().rev().max_by_key(|(count, _)| *count).map(|(_, clip)| clip)
     }
+}
+
+/// Whether data of other ranks is needed.
+fn fetches(planned: &Planned) -> bool {
+    planned.steps.iter().any(|step| match step {
+        Step::Fetch(_) => true,
+        Step::Run(run) => !run.during.is_empty(),
+        Step::Loop(_) | Step::Return(_) => false,
+    })
 }
 
 /// The statements of blocks, in order.
