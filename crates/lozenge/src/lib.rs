@@ -167,6 +167,7 @@ pub mod files;
 pub mod machine;
 #[doc(hidden)]
 pub mod models;
+pub mod mpi;
 #[doc(hidden)]
 pub mod places;
 #[doc(hidden)]

@@ -68,6 +68,20 @@ pub struct Distributed {
 /// The size that is supposed of what nobody gives a size.
 const SUPPOSED: i64 = 1000;
 
+/// The largest size is at least this where costs are compared: what is smaller needs no second rank,
+/// and is run on several to see what larger ones will do.
+const LARGE: i64 = 500;
+
+/// The sizes in the same proportions, with none too small to be dealt out.
+fn scale(sizes: &mut Numbers) {
+    let largest = sizes.values().copied().max().unwrap_or(0);
+    if (1..LARGE).contains(&largest) {
+        sizes.values_mut().for_each(|n| *n = n.saturating_mul(LARGE) / largest);
+    } else if largest < 1 {
+        sizes.values_mut().for_each(|n| *n = LARGE);
+    }
+}
+
 /// Distributes a function.
 ///
 /// # Errors
@@ -85,6 +99,7 @@ pub fn map(function: &Function, options: &Options) -> Result<Distributed> {
     sizes.extend(
         options.sizes.iter().filter(|(name, _)| function.sizes.contains(name)).map(|(n, v)| (n.clone(), *v)),
     );
+    scale(&mut sizes);
     let grids: Vec<Vec<i64>> = match &options.grid {
         Some(grid) => vec![grid.clone()],
         None => grids(options.ranks),

@@ -3,6 +3,7 @@
 mod about;
 pub(crate) mod bench;
 pub(crate) mod bench_athread;
+pub(crate) mod bench_mpi;
 pub(crate) mod bench_c;
 mod bench_model;
 mod check_rules;
@@ -29,6 +30,7 @@ mod ran_model;
 mod rewriting;
 pub(crate) mod run;
 pub(crate) mod run_athread;
+pub(crate) mod run_mpi;
 mod schedule;
 mod show;
 mod test;

@@ -11,6 +11,7 @@ mod candidates;
 mod certificate;
 mod functional;
 pub mod graph;
+pub mod mpi;
 pub(crate) mod rewriting;
 mod versions;
 

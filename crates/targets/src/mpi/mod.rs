@@ -49,7 +49,7 @@ impl Target for Mpi {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { sizes: true, mapping: true, folder: true, ..Abilities::default() }
+        Abilities { sizes: true, mapping: true, ranks: true, folder: true, ..Abilities::default() }
     }
 
     fn without_effect(&self) -> &'static [(&'static str, &'static str)] {

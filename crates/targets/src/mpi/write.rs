@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use loops::ranks::{At, Cut, Elements, Fetch, Margin, Placed, RankProgram, Repeat, Return, Run, Step};
-use loops::{Elem, Expr, Name, ParamMode, Stmt};
+use loops::{Elem, Expr, Name, ParamMode};
 
 use super::index::{self, Identifiers};
 use super::kernels::{Kernel, Size};
@@ -552,10 +552,4 @@ impl<'a> Writer<'a> {
 /// Whether an element type has a C type that goes in messages and files.
 pub(super) fn is_plain(elem: &Elem) -> bool {
     matches!(elem, Elem::Scalar(_))
-}
-
-/// The statements of a run that are loops at all.
-#[cfg(test)]
-pub(super) fn has_loops(body: &[Stmt]) -> bool {
-    body.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)))
 }
