@@ -54,7 +54,8 @@ impl Tools {
                 "install an MPI library (Debian: apt-get install {package}), or set {variable} to the command"
             ))
         };
-        let compiler = tool("MPICC", &["mpicc"]).ok_or_else(|| missing("mpicc", "libopenmpi-dev", "MPICC"))?;
+        let compiler =
+            tool("MPICC", &["mpicc"]).ok_or_else(|| missing("mpicc", "libopenmpi-dev", "MPICC"))?;
         let launcher = tool("MPIRUN", &["mpirun", "mpiexec"])
             .ok_or_else(|| missing("mpirun", "openmpi-bin", "MPIRUN"))?;
         Ok(Tools { compiler, launcher })

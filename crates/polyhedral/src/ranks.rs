@@ -5,13 +5,16 @@
 //!   [`phase`]: one piece on all ranks. `bounds`: what it reads. `tidy`: fetches that are needed once.
 //! - `cost`: what a program costs at supposed sizes; of several layouts the cheapest is taken.
 //!
-//! Results are those of the sequential program to the last bit: no sum is taken apart.
+//! Results are those of the sequential program to the last bit: no sum is taken apart, unless the user
+//! or the program allows it.
 
 mod bounds;
 mod cost;
 mod layout;
+mod least;
 mod phase;
 mod plan;
+mod strips;
 mod tidy;
 
 use std::collections::BTreeMap;
@@ -21,6 +24,7 @@ use loops::{Code, Diagnostic, Elem, Function, Name};
 
 pub use cost::Network;
 pub use layout::{Dealt, Distribution};
+pub use least::{Least, least};
 
 use crate::fault::Result;
 use crate::model::{self, Model};
@@ -40,6 +44,10 @@ pub struct Options {
     pub distribution: Distribution,
     /// The network.
     pub network: Network,
+    /// Whether sums may be taken apart: ranks then add up their parts at the same time.
+    pub reassociate: bool,
+    /// Iterations of a loop over what is fetched that are fetched at a time.
+    pub strip: i64,
 }
 
 impl Default for Options {
@@ -50,6 +58,8 @@ impl Default for Options {
             sizes: BTreeMap::new(),
             distribution: Distribution::new(),
             network: Network::default(),
+            reassociate: false,
+            strip: 256,
         }
     }
 }
@@ -61,6 +71,8 @@ pub struct Distributed {
     pub program: RankProgram,
     /// What is where, and what runs on one rank and why; a sentence each.
     pub notes: Vec<String>,
+    /// Whether a sum is taken apart.
+    pub reassociated: bool,
     /// Predicted seconds at the supposed sizes.
     pub seconds: f64,
 }
@@ -115,7 +127,7 @@ pub fn map(function: &Function, options: &Options) -> Result<Distributed> {
         for distribution in layouts {
             let frame = layout::frame(&function, axes, &distribution);
             let grid = Grid(grid.clone());
-            match one(&function, model.as_ref(), &frame, (&grid, &sizes, options.network)) {
+            match one(&function, model.as_ref(), &frame, (&grid, &sizes, options)) {
                 Ok(found) if best.as_ref().is_none_or(|best| found.seconds < best.seconds) => {
                     best = Some(found)
                 }
@@ -169,9 +181,16 @@ fn one(
     function: &Function,
     model: Option<&Model>,
     frame: &RankProgram,
-    (grid, sizes, network): (&Grid, &Numbers, Network),
+    (grid, sizes, options): (&Grid, &Numbers, &Options),
 ) -> std::result::Result<Distributed, String> {
-    let mut mapper = Mapper::new(frame, function, model, (grid, sizes, network));
+    let network = options.network;
+    let mut mapper = Mapper::new(
+        frame,
+        function,
+        model,
+        (grid, sizes, network),
+        (options.reassociate, options.strip.max(1)),
+    );
     let Planned { steps, halos, .. } = mapper.block(&function.body, &[])?;
     let alone = std::mem::take(&mut mapper.alone);
     let mut program = frame.clone();
@@ -187,7 +206,11 @@ fn one(
     let seconds =
         Cost::new(&program, grid, sizes, network).map_or(f64::INFINITY, |c| c.steps(&program.body, sizes));
     let notes = notes(&program, &alone);
-    Ok(Distributed { program, notes, seconds })
+    let mut reassociated = false;
+    loops::ranks::walk(&program.body, &mut |step| {
+        reassociated |= matches!(step, loops::ranks::Step::Run(run) if !run.reduced.is_empty());
+    });
+    Ok(Distributed { program, notes, reassociated, seconds })
 }
 
 /// What is where, and what runs on one rank.

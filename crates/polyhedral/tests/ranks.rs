@@ -61,6 +61,10 @@ fn ranks_compute_what_the_sequential_program_does() {
         for grid in [vec![4], vec![2, 2]] {
             text.push_str(&format!("// on a grid of {grid:?}\n"));
             let options = Options { grid: Some(grid), ..Options::default() };
+            // Narrow strips, so that small sizes meet several.
+            if let Ok(narrow) = map(&function, &Options { strip: 3, ..options.clone() }) {
+                same_results(&function, &narrow.program, &[1, 7, 11]);
+            }
             match map(&function, &options) {
                 Err(d) => text.push_str(&format!("{d}\n")),
                 Ok(found) => {

@@ -398,7 +398,7 @@ impl<'a> Parser<'a> {
         Ok(Loop { var, lower, upper, step, kind, reductions, body })
     }
 
-    fn reduce_op(&mut self) -> Option<ReduceOp> {
+    pub(crate) fn reduce_op(&mut self) -> Option<ReduceOp> {
         ReduceOp::ALL.into_iter().find(|op| self.accept_symbol(op.symbol()) || self.accept_word(op.symbol()))
     }
 

@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::{At, Elements, Fetch, RankProgram, Run, Step, walk};
+use crate::access::AccessKind;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::name::Name;
-use crate::program::Stmt;
+use crate::program::{ReduceOp, Stmt};
 
 /// The first part that does not fit.
 ///
@@ -102,6 +103,13 @@ fn fetch_fits(program: &RankProgram, fetch: &Fetch, found: &mut dyn FnMut(String
     }
 }
 
+/// Whether an array is only updated by an operation.
+fn only_updated(run: &Run, op: ReduceOp, name: &Name) -> bool {
+    let sites = crate::access::accesses(&run.body);
+    let mut own = sites.iter().filter(|site| site.access.array == *name);
+    own.all(|site| matches!(site.kind, AccessKind::Update(update) if update.op == op))
+}
+
 fn run_fits(program: &RankProgram, run: &Run, found: &mut dyn FnMut(String)) {
     run.during.iter().for_each(|fetch| fetch_fits(program, fetch, found));
     run.carried.iter().for_each(|what| elements(program, what, found));
@@ -110,6 +118,12 @@ fn run_fits(program: &RankProgram, run: &Run, found: &mut dyn FnMut(String)) {
     }
     if !run.carried.is_empty() && run.at != At::Chain {
         found("only a chain carries".to_owned());
+    }
+    for (op, name) in &run.reduced {
+        let everywhere = program.place(name).is_some_and(super::Placed::is_everywhere);
+        if run.at != At::All || program.axes != 1 || !everywhere || !only_updated(run, *op, name) {
+            found(format!("`{name}` cannot be combined over ranks"));
+        }
     }
     let single = |cut: usize| program.cuts.get(cut).is_some_and(|cut| cut.width.is_none());
     if run.margins.iter().any(|m| !single(m.cut) || m.low < 0 || m.high < 0) {

@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 use crate::expr::Expr;
 use crate::name::Name;
-use crate::program::{ArrayDecl, Function, ParamMode, Stmt};
+use crate::program::{ArrayDecl, Function, ParamMode, ReduceOp, Stmt};
 use crate::types::Elem;
 
 pub use check::check;
@@ -186,6 +186,9 @@ pub struct Run {
     /// In a chain: what the next rank gets from the one before. `array` is a buffer, or an array that
     /// every rank holds.
     pub carried: Vec<Elements>,
+    /// Arrays that every rank holds, of which each rank computes a part that is combined behind the
+    /// run, in any order. Only updates by the operation touch them.
+    pub reduced: Vec<(ReduceOp, Name)>,
     /// Fetches into halos that may be on their way while the inner part runs.
     pub during: Vec<Fetch>,
     /// For each cut how far the inner part stays away from the ends of a block. Cuts that are not
@@ -209,7 +212,7 @@ pub struct Margin {
 impl Run {
     /// Statements without messages on their way.
     pub fn new(at: At, body: Vec<Stmt>) -> Run {
-        Run { at, carried: Vec::new(), during: Vec::new(), margins: Vec::new(), body }
+        Run { at, carried: Vec::new(), reduced: Vec::new(), during: Vec::new(), margins: Vec::new(), body }
     }
 }
 
@@ -258,6 +261,20 @@ impl RankProgram {
     pub fn has_pairs(&self) -> bool {
         self.places.iter().any(|p| matches!(p.array.elem, Elem::Pair(..)))
     }
+}
+
+/// The arrays that statements read or write and do not declare.
+pub fn arrays_of(body: &[Stmt]) -> BTreeSet<Name> {
+    let mut own = BTreeSet::new();
+    for stmt in body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Local(local) = stmt {
+                own.insert(local.name.clone());
+            }
+        });
+    }
+    let sites = crate::access::accesses(body);
+    sites.iter().map(|site| site.access.array.clone()).filter(|name| !own.contains(name)).collect()
 }
 
 /// Calls `f` on each step, outer ones first.

@@ -198,7 +198,18 @@ impl Reader<'_> {
                 carried.push(self.elements()?);
             }
         }
-        Ok(Run { at, carried, during, margins, body: self.p.block()? })
+        let mut reduced = Vec::new();
+        if self.p.accept_word("reduce") {
+            self.listed(&mut |r| {
+                let Some(op) = r.p.reduce_op() else {
+                    return r.p.unexpected("the operation of a reduction");
+                };
+                r.p.expect(":")?;
+                reduced.push((op, r.p.name("an array")?));
+                Ok(())
+            })?;
+        }
+        Ok(Run { at, carried, reduced, during, margins, body: self.p.block()? })
     }
 
     fn at(&mut self) -> Parsed<At> {

@@ -166,6 +166,13 @@ impl Text<'_, '_, '_> {
                     }
                     self.p.out.write_char(' ')?;
                 }
+                if !run.reduced.is_empty() {
+                    self.p.out.write_str("reduce(")?;
+                    self.p.list(&run.reduced, |p, (op, name)| {
+                        write!(p.out, "{}: {}", op.symbol(), Ident(name))
+                    })?;
+                    self.p.out.write_str(") ")?;
+                }
                 self.p.block(&run.body)
             }
         }

@@ -10,7 +10,7 @@ use crate::data::{Data, Tensor};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::interp::{Options, run as run_function};
 use crate::name::Name;
-use crate::program::{Function, Param, ParamMode};
+use crate::program::{Function, Param, ParamMode, ReduceOp};
 
 /// What went between ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -213,13 +213,14 @@ impl Machine<'_> {
             for fetch in &run.during {
                 self.fetch(fetch, numbers)?;
             }
+            self.identities(run);
             for rank in self.who(run.at) {
                 if run.at == At::Chain && rank > 0 {
                     self.carry(run, numbers, rank)?;
                 }
                 self.on_rank(run, numbers, rank, &|frame| vec![frame])?;
             }
-            return Ok(());
+            return self.combine(run);
         }
         let program = self.place.program;
         let who = self.who(run.at);
@@ -231,6 +232,45 @@ impl Machine<'_> {
         }
         for rank in &who {
             self.on_rank(run, numbers, *rank, &|frame| parts(program, run, &frame).1)?;
+        }
+        Ok(())
+    }
+
+    /// Gives all ranks but the first the neutral element of what is reduced by sums and products.
+    fn identities(&mut self, run: &Run) {
+        let Some(memories) = &mut self.memories else { return };
+        for (op, name) in &run.reduced {
+            let neutral = match op {
+                ReduceOp::Add => 0,
+                ReduceOp::Mul => 1,
+                // The same twice changes nothing.
+                ReduceOp::Min | ReduceOp::Max | ReduceOp::And | ReduceOp::Or => continue,
+            };
+            for memory in &mut memories[1..] {
+                if let Some(tensor) = memory.get_mut(name) {
+                    fill(&mut tensor.data, neutral);
+                }
+            }
+        }
+    }
+
+    /// Combines what ranks computed, in the order of their numbers, on all.
+    fn combine(&mut self, run: &Run) -> Result<(), Diagnostic> {
+        let ranks = self.place.grid.ranks();
+        for (op, name) in &run.reduced {
+            let Some(placed) = self.place.program.place(name) else { continue };
+            let elements: i64 = self.place.extents(placed)?.iter().product();
+            // Up a tree and down again.
+            self.traffic.messages += 2 * (ranks - 1);
+            self.traffic.bytes += 2 * (ranks - 1) * elements * Machine::size_of(placed);
+            let Some(memories) = &mut self.memories else { continue };
+            let mut all = memories[0][name].clone();
+            for memory in &memories[1..] {
+                combine(&mut all.data, &memory[name].data, *op);
+            }
+            memories.iter_mut().for_each(|memory| {
+                memory.insert(name.clone(), all.clone());
+            });
         }
         Ok(())
     }
@@ -344,9 +384,78 @@ impl Machine<'_> {
     }
 }
 
+/// Sets every element to a small number.
+fn fill(data: &mut Data, value: i32) {
+    match data {
+        Data::F32(v) => v.fill(value as f32),
+        Data::F64(v) => v.fill(value.into()),
+        Data::I32(v) => v.fill(value),
+        Data::I64(v) => v.fill(value.into()),
+        Data::I8(v) => v.fill(value as i8),
+        Data::U8(v) => v.fill(value as u8),
+        Data::I16(v) => v.fill(value as i16),
+        Data::U16(v) => v.fill(value as u16),
+        Data::U32(v) => v.fill(value as u32),
+        Data::U64(v) => v.fill(value as u64),
+        Data::Bool(v) => v.fill(value != 0),
+        Data::Pair(a, b) => {
+            fill(a, value);
+            fill(b, value);
+        }
+    }
+}
+
+/// Combines elements by an operation.
+fn combine(into: &mut Data, with: &Data, op: ReduceOp) {
+    fn all<T: Copy>(into: &mut [T], with: &[T], of: impl Fn(T, T) -> T) {
+        into.iter_mut().zip(with).for_each(|(a, b)| *a = of(*a, *b));
+    }
+    macro_rules! integers {
+        ($a:ident, $b:ident) => {
+            match op {
+                ReduceOp::Add => all($a, $b, |a, b| a.wrapping_add(b)),
+                ReduceOp::Mul => all($a, $b, |a, b| a.wrapping_mul(b)),
+                ReduceOp::Min | ReduceOp::And => all($a, $b, |a, b| a.min(b)),
+                ReduceOp::Max | ReduceOp::Or => all($a, $b, |a, b| a.max(b)),
+            }
+        };
+    }
+    macro_rules! floats {
+        ($a:ident, $b:ident) => {
+            match op {
+                ReduceOp::Add => all($a, $b, |a, b| a + b),
+                ReduceOp::Mul => all($a, $b, |a, b| a * b),
+                ReduceOp::Min | ReduceOp::And => all($a, $b, |a, b| a.min(b)),
+                ReduceOp::Max | ReduceOp::Or => all($a, $b, |a, b| a.max(b)),
+            }
+        };
+    }
+    match (into, with) {
+        (Data::F32(a), Data::F32(b)) => floats!(a, b),
+        (Data::F64(a), Data::F64(b)) => floats!(a, b),
+        (Data::I32(a), Data::I32(b)) => integers!(a, b),
+        (Data::I64(a), Data::I64(b)) => integers!(a, b),
+        (Data::I8(a), Data::I8(b)) => integers!(a, b),
+        (Data::U8(a), Data::U8(b)) => integers!(a, b),
+        (Data::I16(a), Data::I16(b)) => integers!(a, b),
+        (Data::U16(a), Data::U16(b)) => integers!(a, b),
+        (Data::U32(a), Data::U32(b)) => integers!(a, b),
+        (Data::U64(a), Data::U64(b)) => integers!(a, b),
+        (Data::Bool(a), Data::Bool(b)) => match op {
+            ReduceOp::And | ReduceOp::Min | ReduceOp::Mul => all(a, b, |a, b| a && b),
+            ReduceOp::Or | ReduceOp::Max | ReduceOp::Add => all(a, b, |a, b| a || b),
+        },
+        (Data::Pair(a, c), Data::Pair(b, d)) => {
+            combine(a, b, op);
+            combine(c, d, op);
+        }
+        _ => {}
+    }
+}
+
 /// The statements of a run as a function over what a rank holds.
 fn function_of(program: &RankProgram, run: &Run, frame: &Numbers) -> Function {
-    let used = crate::visit::names(&run.body);
+    let used = super::arrays_of(&run.body);
     let arrays = program.places.iter().map(|p| p.array.name.clone());
     let buffers = program.buffers().into_iter().map(|(name, _)| name);
     let params = arrays.chain(buffers).filter(|name| used.contains(name));

@@ -3,9 +3,9 @@
 mod about;
 pub(crate) mod bench;
 pub(crate) mod bench_athread;
-pub(crate) mod bench_mpi;
 pub(crate) mod bench_c;
 mod bench_model;
+pub(crate) mod bench_mpi;
 mod check_rules;
 mod compile;
 mod compile_library;

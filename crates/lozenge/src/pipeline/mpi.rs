@@ -36,8 +36,8 @@ fn one(front: &Front, name: &str, request: &Request) -> Result<OnRanks, Failure>
     let original = front.original(name, request)?;
     request.progress.step(format!("distributing `{name}`"));
     let options = options(front, &original, request)?;
-    let distributed =
-        polyhedral::ranks::map(&original, &options).map_err(|d| Failure::in_source(&front.source, vec![d]))?;
+    let distributed = polyhedral::ranks::map(&original, &options)
+        .map_err(|d| Failure::in_source(&front.source, vec![d]))?;
     Ok(OnRanks { original, distributed })
 }
 
@@ -52,7 +52,9 @@ fn options(front: &Front, function: &Function, request: &Request) -> Result<Opti
             let has: i64 = grid.iter().product();
             if let Some(count) = count.filter(|count| i64::from(*count) != has) {
                 let message = format!("the grid has {has} ranks, not {count}");
-                return Err(Failure::refused("P0903", message).help(format!("ask for as many: `--ranks {has}`")));
+                return Err(
+                    Failure::refused("P0903", message).help(format!("ask for as many: `--ranks {has}`"))
+                );
             }
             has
         }
@@ -60,7 +62,8 @@ fn options(front: &Front, function: &Function, request: &Request) -> Result<Opti
     };
     let sizes = request.sizes.iter().map(|(name, n)| (Name::new(name), *n)).collect();
     let distribution = distribution(front, function, request)?;
-    Ok(Options { grid, ranks, sizes, distribution, ..Options::default() })
+    let reassociate = request.reassociate;
+    Ok(Options { grid, ranks, sizes, distribution, reassociate, ..Options::default() })
 }
 
 /// What the command line and pragmas say of where arrays are.
@@ -147,6 +150,19 @@ fn scheduled(front: &Front, kernel: Kernel, request: &Request) -> Kernel {
         Err(_) => passes::DEFAULT.run(kernel.function.clone(), &mut Vec::new()),
     };
     // The caller knows the kernel by its sizes and parameters.
-    let same = function.sizes == kernel.function.sizes && function.params == kernel.function.params;
-    if same { Kernel { function, ..kernel } } else { kernel }
+    let same = |function: &Function| {
+        function.sizes == kernel.function.sizes && function.params == kernel.function.params
+    };
+    // Skewed loops may need numbers that cannot be bounded by the sizes of a block.
+    let printed = |function: &Function| {
+        let program = loops::Program { functions: vec![function.clone()] };
+        targets::emit(&program, &targets::Options::default()).is_ok()
+    };
+    let usual = || passes::DEFAULT.run(kernel.function.clone(), &mut Vec::new());
+    let found = Some(function).filter(|f| same(f) && printed(f));
+    let found = found.or_else(|| Some(usual()).filter(|f| same(f) && printed(f)));
+    match found {
+        Some(function) => Kernel { function, ..kernel },
+        None => kernel,
+    }
 }

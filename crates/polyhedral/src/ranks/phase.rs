@@ -340,7 +340,12 @@ impl<'a> Piece<'a> {
         let at = self.by_label(model)?;
         let flows = dependence::dataflow(model).map_err(|d| d.message)?;
         for d in flows.iter().filter(|d| !self.carried.contains(&d.array)) {
-            if !self.stays(&at, &d.source, &d.target, &d.relation)? {
+            // Each iteration around a declaration has an array of its own.
+            let scope = model.scopes.get(&d.array).map_or(0, Vec::len);
+            let within = (0..scope)
+                .try_fold(d.relation.clone(), |map, k| map.equate((isl::Dim::In, k), (isl::Dim::Out, k)));
+            let within = within.map_err(|e| e.to_string())?;
+            if !self.stays(&at, &d.source, &d.target, &within)? {
                 return Err(format!(
                     "`{}` needs values of `{}` that `{}` computes on another rank",
                     d.target, d.array, d.source

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::program::Stmt;
 use loops::ranks::{At, Elements, Fetch, Grid, Numbers, RankProgram, Repeat, Return, Run, Step};
-use loops::{Access, AccessKind, Expr, Function, Loop, Name};
+use loops::{Access, AccessKind, Elem, Expr, Function, Loop, Name, ReduceOp, Scalar};
 
 use super::bounds::{all_touched, facts, footprint};
 use super::cost::{Cost, Network};
 use super::phase::{Clip, Piece, Why, finish};
+use super::strips;
 use crate::dependence::{self, Dependence};
 use crate::model::Model;
 
@@ -48,6 +49,10 @@ pub(super) struct Mapper<'a> {
     pub grid: Grid,
     pub sizes: Numbers,
     pub network: Network,
+    /// Whether sums may be taken apart.
+    pub reassociate: bool,
+    /// Iterations in a strip.
+    pub width: i64,
     /// Who sees whose values, over the whole function; none if that is not known.
     flows: Option<Vec<Dependence>>,
     taken: BTreeSet<Name>,
@@ -61,6 +66,7 @@ impl<'a> Mapper<'a> {
         function: &'a Function,
         model: Option<&Model>,
         (grid, sizes, network): (&Grid, &Numbers, Network),
+        (reassociate, width): (bool, i64),
     ) -> Mapper<'a> {
         let mut taken = loops::visit::taken(function);
         for cut in &program.cuts {
@@ -68,7 +74,18 @@ impl<'a> Mapper<'a> {
         }
         let flows = model.and_then(|model| dependence::dataflow(model).ok());
         let (grid, sizes) = (grid.clone(), sizes.clone());
-        Mapper { program, function, grid, sizes, network, flows, taken, alone: BTreeMap::new() }
+        Mapper {
+            program,
+            function,
+            grid,
+            sizes,
+            network,
+            reassociate,
+            width,
+            flows,
+            taken,
+            alone: BTreeMap::new(),
+        }
     }
 
     /// The steps of statements.
@@ -123,7 +140,7 @@ impl<'a> Mapper<'a> {
         let mut ways = Vec::new();
         let chain = self.chain(stmt, l, outer).ok();
         match whole {
-            Ok(planned) if planned.clipped => return Ok(planned),
+            Ok(planned) if planned.clipped => return Ok(self.in_strips(l, outer).unwrap_or(planned)),
             // All ranks with all data is no way to more data.
             Ok(planned) if chain.is_none() || !fetches(&planned) => ways.push(planned),
             _ => {}
@@ -314,6 +331,62 @@ impl<'a> Mapper<'a> {
         Some(parts.into_iter().map(|body| Stmt::Loop(Loop { body, ..l.clone() })).collect())
     }
 
+    /// A distributed loop with less in buffers: the loop that goes through them is cut into strips, which
+    /// all ranks run one after the other. Of a product that is SUMMA.
+    fn in_strips(&mut self, l: &Loop, outer: &[Outer]) -> Option<Planned> {
+        let parts = self.apart(l, outer).unwrap_or_else(|| vec![Stmt::Loop(l.clone())]);
+        let (mut all, mut some) = (Planned::default(), false);
+        for part in &parts {
+            let strip = self.strip(part, outer);
+            some |= strip.is_some();
+            let planned = match strip {
+                Some(planned) => planned,
+                None => self.phase(part, outer).ok()?,
+            };
+            if !planned.clipped {
+                return None;
+            }
+            all.then(planned);
+        }
+        some.then_some(all)
+    }
+
+    fn strip(&mut self, part: &Stmt, outer: &[Outer]) -> Option<Planned> {
+        let piece = Piece::new(self.program, self.function, part, outer).ok()?;
+        let at = strips::candidate(&piece, self.width)?;
+        let own = piece.loops[at].clone();
+        let trips = self.trips(&own, outer)?;
+        if trips <= 2 * self.width || !strips::may_be_outermost(&piece, &own.var)? {
+            return None;
+        }
+        let var = loops::visit::fresh(&Name::new(format!("{}_strip", own.var)), &self.taken);
+        self.taken.insert(var.clone());
+        let body = strips::within(part, &own, &var, self.width);
+        let mut inner = outer.to_vec();
+        inner.push(Outer { var: var.clone(), lower: own.lower.clone(), upper: own.upper.clone() });
+        let planned =
+            self.phase(&body, &inner).ok().filter(|planned| planned.clipped && fetches_matrices(planned))?;
+        let (lower, upper) = (own.lower, own.upper);
+        let steps = vec![Step::Loop(Repeat { var, lower, upper, step: self.width, body: planned.steps })];
+        Some(Planned { steps, ..planned })
+    }
+
+    /// Iterations of a loop at the supposed sizes.
+    fn trips(&self, l: &Loop, outer: &[Outer]) -> Option<i64> {
+        let mut numbers = self.sizes.clone();
+        let value = |e: &Expr, numbers: &Numbers| match loops::evaluate::expr(e, &|name| {
+            numbers.get(name).copied()
+        }) {
+            Ok(loops::Value::I64(value)) => Some(value),
+            _ => None,
+        };
+        for o in outer {
+            let middle = (value(&o.lower, &numbers)? + value(&o.upper, &numbers)?) / 2;
+            numbers.insert(o.var.clone(), middle);
+        }
+        Some(value(&l.upper, &numbers)? - value(&l.lower, &numbers)?)
+    }
+
     /// Statements on rank 0, which gets what they touch and gives back what they write.
     fn root(&mut self, body: &[Stmt], outer: &[Outer]) -> Result<Planned, Why> {
         let whole = Stmt::Block { mark: None, body: body.to_vec() };
@@ -352,7 +425,7 @@ impl<'a> Mapper<'a> {
     /// A loop whose iterations all ranks run in the order of the program, each its own, with what is
     /// accumulated passed on.
     fn chain(&mut self, stmt: &Stmt, l: &Loop, outer: &[Outer]) -> Result<Planned, Why> {
-        if self.program.axes != 1 || !l.reductions.is_empty() {
+        if self.program.axes != 1 {
             return Err("it is no chain".to_owned());
         }
         let whole = Piece::new(self.program, self.function, stmt, outer)?;
@@ -373,6 +446,14 @@ impl<'a> Mapper<'a> {
         piece.place_statements()?;
         self.check_temporary(&piece)?;
         let mut planned = self.finish(&piece, outer)?;
+        if let Some(reduced) = self.reductions(&piece) {
+            for step in &mut planned.steps {
+                if let Step::Run(run) = step {
+                    run.reduced = reduced.clone();
+                }
+            }
+            return Ok(planned);
+        }
         let facts = facts(self.program, self.function, outer);
         let (mut names, mut before, mut behind) = (BTreeMap::new(), Vec::new(), Vec::new());
         let mut elements = Vec::new();
@@ -411,6 +492,27 @@ impl<'a> Mapper<'a> {
         Ok(planned)
     }
 
+    /// What is accumulated, if it may be computed in parts and put together in any order.
+    fn reductions(&self, piece: &Piece) -> Option<Vec<(ReduceOp, Name)>> {
+        let mut found = Vec::new();
+        for name in &piece.carried {
+            let placed = self.program.place(name).filter(|placed| placed.is_everywhere())?;
+            let mut ops =
+                piece.sites.iter().filter(|s| s.access.array == *name).map(|site| match site.kind {
+                    AccessKind::Update(update) if update.reorder || self.reassociate => Some(update.op),
+                    _ => None,
+                });
+            let op = ops.next()??;
+            let float = matches!(placed.array.elem, Elem::Scalar(Scalar::F32 | Scalar::F64));
+            let sums = matches!(op, ReduceOp::Add | ReduceOp::Mul);
+            if ops.any(|other| other != Some(op)) || (float && !sums) {
+                return None;
+            }
+            found.push((op, name.clone()));
+        }
+        (!found.is_empty()).then_some(found)
+    }
+
     /// The cut along which most of what the loop reads needs no message.
     fn best_clip(&self, piece: &Piece, l: &Loop) -> Option<Clip> {
         let mut votes: Vec<(usize, Clip)> = Vec::new();
@@ -442,6 +544,12 @@ fn fetches(planned: &Planned) -> bool {
         Step::Run(run) => !run.during.is_empty(),
         Step::Loop(_) | Step::Return(_) => false,
     })
+}
+
+/// Whether parts of matrices of other ranks are needed: of vectors there is room for the whole.
+fn fetches_matrices(planned: &Planned) -> bool {
+    let large = |fetch: &Fetch| fetch.into.is_some() && fetch.what.ranges.len() > 1;
+    planned.steps.iter().any(|step| matches!(step, Step::Fetch(fetch) if large(fetch)))
 }
 
 /// The statements of blocks, in order.

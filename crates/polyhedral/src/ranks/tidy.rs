@@ -144,7 +144,7 @@ pub(super) fn unused(program: &mut RankProgram) {
     let mut used = BTreeSet::new();
     walk(&program.body, &mut |step| match step {
         Step::Run(run) => {
-            used.extend(loops::accesses(&run.body).iter().map(|s| s.access.array.clone()));
+            used.extend(loops::ranks::arrays_of(&run.body));
             used.extend(run.during.iter().map(|fetch| fetch.what.array.clone()));
         }
         Step::Fetch(fetch) => {

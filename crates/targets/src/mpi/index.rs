@@ -15,7 +15,10 @@ impl Identifiers {
     /// Different identifiers for these names.
     pub fn new<'n>(names: impl IntoIterator<Item = &'n Name>) -> Identifiers {
         let mut free = crate::openmp::names::Names::new();
-        for word in ["at", "grid", "rank", "low", "high", "numbers", "failed", "all", "data", "options"] {
+        for word in [
+            "at", "grid", "rank", "ranks", "low", "high", "numbers", "all", "data", "options", "comm",
+            "rows", "columns", "own", "flight", "some", "unused",
+        ] {
             free.take(word);
         }
         let mut found = BTreeMap::new();

@@ -31,8 +31,6 @@ pub struct Kernel {
 /// The kernels of all runs, in the order of the program.
 pub fn kernels(program: &RankProgram) -> Vec<Kernel> {
     let mut found = Vec::new();
-    let mut taken = loops::visit::names(&[]);
-    taken.extend(program.interface.sizes.iter().cloned());
     steps(program, &program.body, &mut Vec::new(), &mut found);
     found
 }
@@ -55,7 +53,11 @@ fn steps(program: &RankProgram, body: &[Step], around: &mut Vec<Name>, found: &m
 }
 
 /// What a name stands for in a run: an array that is placed, or the array that a buffer has a part of.
-fn of<'a>(program: &'a RankProgram, name: &Name, buffers: &[(Name, &'a Placed)]) -> Option<(&'a Placed, bool)> {
+fn of<'a>(
+    program: &'a RankProgram,
+    name: &Name,
+    buffers: &[(Name, &'a Placed)],
+) -> Option<(&'a Placed, bool)> {
     if let Some(placed) = program.place(name) {
         return Some((placed, false));
     }
@@ -65,10 +67,11 @@ fn of<'a>(program: &'a RankProgram, name: &Name, buffers: &[(Name, &'a Placed)])
 fn kernel(program: &RankProgram, run: &Run, around: &[Name], number: usize) -> Kernel {
     let buffers = program.buffers();
     let sites = loops::accesses(&run.body);
+    let arrays = loops::ranks::arrays_of(&run.body);
     let mut used: Vec<(Name, bool)> = Vec::new();
     for site in &sites {
         let name = &site.access.array;
-        if of(program, name, &buffers).is_none() {
+        if !arrays.contains(name) || of(program, name, &buffers).is_none() {
             continue;
         }
         let writes = site.kind != AccessKind::Read;

@@ -565,6 +565,21 @@ LZ_UNUSED static void lz_to_behind(struct lz_grid *grid, const char *data, int64
     }
 }
 
+/* Combines what all ranks computed of an array that each holds. */
+LZ_UNUSED static void lz_combine(struct lz_grid *grid, struct lz_array *array, MPI_Datatype type, MPI_Op op)
+{
+    size_t elements = lz_stored(grid, array), part = (size_t)1 << 28;
+    for (size_t done = 0; done < elements; done += part) {
+        int count = (int)(elements - done < part ? elements - done : part);
+        MPI_Allreduce(MPI_IN_PLACE, array->data + done * array->size, count, type, op, grid->comm);
+    }
+    /* As many as up a tree and down again. */
+    if (grid->rank > 0) {
+        grid->messages += 2;
+        grid->bytes += 2 * (int64_t)(elements * array->size);
+    }
+}
+
 /* The elements that this rank owns, between its storage and memory without halos. */
 LZ_UNUSED static void lz_blocks_copy(const struct lz_grid *grid, const struct lz_array *array, char *blocks, int unpack)
 {

@@ -76,14 +76,17 @@ pub(super) fn text(program: &RankProgram, writer: &Writer, stem: &str) -> String
     let (prefix, axes) = (writer.prefix, program.axes);
     let sizes = &program.interface.sizes;
     let params: Vec<_> = program.places.iter().filter(|p| p.mode.is_some()).collect();
-    let mut text = format!("#include \"{stem}.c\"\n#include \"lozenge_main.h\"\n\n/* Reads npy files, each rank its part, runs `{prefix}`, and writes what comes out. */\nint main(int argc, char **argv)\n{{\n    int provided;\n    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);\n");
+    let mut text = format!(
+        "#include \"{stem}.c\"\n#include \"lozenge_main.h\"\n\n/* Reads npy files, each rank its part, runs `{prefix}`, and writes what comes out. */\nint main(int argc, char **argv)\n{{\n    int provided;\n    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);\n"
+    );
     let _ = writeln!(
         text,
         "    struct lz_grid own = lz_grid_of(MPI_COMM_WORLD, {axes}, 0, 0), *grid = &own;\n    struct {prefix}_numbers numbers = {{ .unused = 0 }}, *at = &numbers;\n    struct {prefix}_data data, *all = &data;\n    struct lz_options options = {{ 0, 0, 1, 0, 0, 0 }};"
     );
     let _ = writeln!(text, "    struct lz_size size[] = {{");
     for name in sizes {
-        let _ = writeln!(text, "        {{ \"{}\", &at->{}, 0 }},", name.escape_default(), writer.names.of(name));
+        let _ =
+            writeln!(text, "        {{ \"{}\", &at->{}, 0 }},", name.escape_default(), writer.names.of(name));
     }
     let _ = writeln!(text, "        {{ \"\", &at->unused, 1 }},\n    }};\n    struct lz_param param[] = {{");
     for placed in &params {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use loops::ranks::{At, Cut, Elements, Fetch, Margin, Placed, RankProgram, Repeat, Return, Run, Step};
-use loops::{Elem, Expr, Name, ParamMode};
+use loops::{Elem, Expr, Name, ParamMode, ReduceOp, Scalar};
 
 use super::index::{self, Identifiers};
 use super::kernels::{Kernel, Size};
@@ -77,11 +77,15 @@ impl<'a> Writer<'a> {
 
     fn structures(&self) -> String {
         let prefix = self.prefix;
-        let mut text = format!("/* Sizes, and variables of loops that all ranks run. */\nstruct {prefix}_numbers {{\n");
+        let mut text =
+            format!("/* Sizes, and variables of loops that all ranks run. */\nstruct {prefix}_numbers {{\n");
         for name in self.numbers() {
             let _ = writeln!(text, "    int64_t {};", self.names.of(&name));
         }
-        let _ = write!(text, "    int64_t unused;\n}};\n\n/* Arrays, and boxes of them that were fetched. */\nstruct {prefix}_data {{\n");
+        let _ = write!(
+            text,
+            "    int64_t unused;\n}};\n\n/* Arrays, and boxes of them that were fetched. */\nstruct {prefix}_data {{\n"
+        );
         for placed in &self.program.places {
             let _ = writeln!(text, "    struct lz_array {};", self.names.of(&placed.array.name));
         }
@@ -148,7 +152,10 @@ impl<'a> Writer<'a> {
                         )
                     }
                 };
-                let _ = writeln!(text, "    all->{name}.dim[{d}] = (struct lz_dim){{ .extent = {extent}, {rest} }};");
+                let _ = writeln!(
+                    text,
+                    "    all->{name}.dim[{d}] = (struct lz_dim){{ .extent = {extent}, {rest} }};"
+                );
             }
             let _ = writeln!(text, "    lz_place(grid, &all->{name});");
         }
@@ -177,7 +184,10 @@ impl<'a> Writer<'a> {
         for (k, cut) in &cuts {
             let (block, args) = (self.names.of(&cut.name), self.cut(cut));
             let (lo, hi) = (self.names.of(&cut.low()), self.names.of(&cut.high()));
-            let _ = writeln!(text, "{indent}for (int64_t {block} = 0; {block} < lz_blocks({args}, rank); {block}++) {{");
+            let _ = writeln!(
+                text,
+                "{indent}for (int64_t {block} = 0; {block} < lz_blocks({args}, rank); {block}++) {{"
+            );
             indent.push_str("    ");
             let _ = writeln!(text, "{indent}const int64_t {lo} = lz_block_low({args}, rank, {block});");
             let _ = writeln!(text, "{indent}const int64_t {hi} = lz_block_high({args}, rank, {block});");
@@ -211,7 +221,10 @@ impl<'a> Writer<'a> {
             indent.truncate(indent.len() - 4);
             let _ = writeln!(text, "{indent}}}");
         }
-        let _ = writeln!(text, "    if (!some)\n        lz_hull({count}, 1, &some, low, high, (const int64_t[LZ_DIMS]){{ 0 }}, (const int64_t[LZ_DIMS]){{ 0 }});\n}}\n");
+        let _ = writeln!(
+            text,
+            "    if (!some)\n        lz_hull({count}, 1, &some, low, high, (const int64_t[LZ_DIMS]){{ 0 }}, (const int64_t[LZ_DIMS]){{ 0 }});\n}}\n"
+        );
         self.functions.push_str(&text);
         name
     }
@@ -241,7 +254,8 @@ impl<'a> Writer<'a> {
     fn fetched(&mut self, fetch: &Fetch) -> String {
         let name = self.box_of(&fetch.what, &fetch.working);
         let array = self.names.of(&fetch.what.array);
-        let into = fetch.into.as_ref().map_or("NULL".to_owned(), |into| format!("&all->{}", self.names.of(into)));
+        let into =
+            fetch.into.as_ref().map_or("NULL".to_owned(), |into| format!("&all->{}", self.names.of(into)));
         let at = match fetch.at {
             At::All | At::Chain => "LZ_ALL",
             At::First => "LZ_FIRST",
@@ -258,9 +272,14 @@ impl<'a> Writer<'a> {
     fn give_back(&mut self, back: &Return, depth: usize, out: &mut String) {
         let name = self.box_of(&back.what, &BTreeSet::new());
         let array = self.names.of(&back.what.array);
-        let from = back.from.as_ref().map_or("NULL".to_owned(), |from| format!("&all->{}", self.names.of(from)));
+        let from =
+            back.from.as_ref().map_or("NULL".to_owned(), |from| format!("&all->{}", self.names.of(from)));
         let at = if back.at == At::Last { "LZ_LAST" } else { "LZ_FIRST" };
-        let _ = writeln!(out, "{}lz_return(grid, &all->{array}, {from}, {at}, {name}, at);", "    ".repeat(depth));
+        let _ = writeln!(
+            out,
+            "{}lz_return(grid, &all->{array}, {from}, {at}, {name}, at);",
+            "    ".repeat(depth)
+        );
     }
 
     /// The call of a run for the blocks in these variables.
@@ -285,6 +304,7 @@ impl<'a> Writer<'a> {
                 self.fetch(fetch, depth + 1, out);
             }
             self.carry(run, true, &indent, out);
+            self.reduce(run, true, &indent, out);
             self.blocks(&cuts, &mut indent, out);
             let _ = writeln!(out, "{indent}{};", self.call(number, &cuts));
             for _ in &cuts {
@@ -292,6 +312,7 @@ impl<'a> Writer<'a> {
                 let _ = writeln!(out, "{indent}}}");
             }
             self.carry(run, false, &closing, out);
+            self.reduce(run, false, &closing, out);
         } else {
             self.overlapped(run, number, &cuts, &indent, out);
         }
@@ -350,6 +371,29 @@ impl<'a> Writer<'a> {
                 out,
                 "{indent}{call}(grid, all->{name}.data, lz_bytes(grid, &all->{array}, &all->{name}));"
             );
+        }
+    }
+
+    /// What ranks compute in parts: neutral elements before, and the combination behind.
+    fn reduce(&self, run: &Run, before: bool, indent: &str, out: &mut String) {
+        for (op, name) in &run.reduced {
+            let Some(placed) = self.program.place(name) else { continue };
+            let Elem::Scalar(scalar) = placed.array.elem else { continue };
+            let (c, c_type) = (self.names.of(name), elem_type(&placed.array.elem));
+            let (mpi_type, mpi_op) = (message_type(scalar), operation(*op));
+            let neutral = match op {
+                ReduceOp::Add => "0",
+                ReduceOp::Mul => "1",
+                _ => "",
+            };
+            if !before {
+                let _ = writeln!(out, "{indent}lz_combine(grid, &all->{c}, {mpi_type}, {mpi_op});");
+            } else if !neutral.is_empty() {
+                let _ = writeln!(
+                    out,
+                    "{indent}for (size_t k = 0; grid->rank > 0 && k < lz_stored(grid, &all->{c}); k++)\n{indent}    (({c_type} *)all->{c}.data)[k] = {neutral};"
+                );
+            }
         }
     }
 
@@ -412,7 +456,12 @@ impl<'a> Writer<'a> {
             "static void {prefix}_run{number}(const struct lz_grid *grid, const struct {prefix}_numbers *at, struct {prefix}_data *all"
         );
         for cut in cuts.iter().map(|cut| &self.program.cuts[*cut]) {
-            let _ = write!(head, ", int64_t {}, int64_t {}", self.names.of(&cut.low()), self.names.of(&cut.high()));
+            let _ = write!(
+                head,
+                ", int64_t {}, int64_t {}",
+                self.names.of(&cut.low()),
+                self.names.of(&cut.high())
+            );
         }
         let mut arguments: Vec<String> = kernel.sizes.iter().map(|size| self.size(size)).collect();
         for param in &signature.params {
@@ -546,6 +595,35 @@ impl<'a> Writer<'a> {
             );
         }
         text
+    }
+}
+
+/// The MPI type of a scalar.
+fn message_type(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F32 => "MPI_FLOAT",
+        Scalar::F64 => "MPI_DOUBLE",
+        Scalar::I8 => "MPI_INT8_T",
+        Scalar::I16 => "MPI_INT16_T",
+        Scalar::I32 => "MPI_INT32_T",
+        Scalar::I64 => "MPI_INT64_T",
+        Scalar::U8 => "MPI_UINT8_T",
+        Scalar::U16 => "MPI_UINT16_T",
+        Scalar::U32 => "MPI_UINT32_T",
+        Scalar::U64 => "MPI_UINT64_T",
+        Scalar::Bool => "MPI_C_BOOL",
+    }
+}
+
+/// The MPI name of an operation.
+fn operation(op: ReduceOp) -> &'static str {
+    match op {
+        ReduceOp::Add => "MPI_SUM",
+        ReduceOp::Mul => "MPI_PROD",
+        ReduceOp::Min => "MPI_MIN",
+        ReduceOp::Max => "MPI_MAX",
+        ReduceOp::And => "MPI_LAND",
+        ReduceOp::Or => "MPI_LOR",
     }
 }
 
