@@ -40,7 +40,7 @@ impl Tools {
     /// `MPICC` or `mpicc`, and `MPIRUN`, `mpirun` or `mpiexec`.
     ///
     /// # Errors
-    /// `X0307` if there is none.
+    /// `X0308` if there is none.
     pub fn find() -> Result<Tools, Failure> {
         let tool = |variable: &str, names: &[&str]| {
             let named = std::env::var_os(variable).filter(|v| !v.is_empty()).map(PathBuf::from);
@@ -50,7 +50,7 @@ impl Tools {
             }
         };
         let missing = |what: &str, package: &str, variable: &str| {
-            Failure::environment("X0307", format!("there is no `{what}` on the path")).help(format!(
+            Failure::environment("X0308", format!("there is no `{what}` on the path")).help(format!(
                 "install an MPI library (Debian: apt-get install {package}), or set {variable} to the command"
             ))
         };

@@ -26,7 +26,7 @@ use crate::value::{Closeness, difference, show};
 /// Runs the command.
 ///
 /// # Errors
-/// What the stages refuse; `X0307` without MPI; `X0401` if an array differs.
+/// What the stages refuse; `X0308` without MPI; `X0401` if an array differs.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
     let source = read_source(&arguments.file)?;

@@ -102,7 +102,7 @@ pub fn on_one_rank(function: &Function) -> RankProgram {
 /// The files of programs.
 ///
 /// # Errors
-/// `T0501`: arrays of pairs, or of more dimensions than the runtime has; what the target `openmp` refuses in the
+/// `T0008`: arrays of pairs, or of more dimensions than the runtime has; what the target `openmp` refuses in the
 /// loops of a rank.
 pub fn files(all: &[Ready], stem: &str) -> Result<Output, Diagnostic> {
     let stem = crate::stem(stem);
@@ -145,17 +145,17 @@ pub fn files(all: &[Ready], stem: &str) -> Result<Output, Diagnostic> {
 /// Dimensions that the runtime has.
 const MOST_DIMS: usize = 8;
 
-/// `T0501`
+/// `T0008`
 fn check(program: &RankProgram) -> Result<(), Diagnostic> {
     for placed in &program.places {
         let name = &placed.array.name;
         if !write::is_plain(&placed.array.elem) {
             let message = format!("`{name}` is an array of pairs, which ranks do not exchange");
-            return Err(Diagnostic::general(Code("T0501"), message).help("use two arrays"));
+            return Err(Diagnostic::general(Code("T0008"), message).help("use two arrays"));
         }
         if placed.array.dims.len() > MOST_DIMS {
             let message = format!("`{name}` has more than {MOST_DIMS} dimensions");
-            return Err(Diagnostic::general(Code("T0501"), message).help("join two of its dimensions"));
+            return Err(Diagnostic::general(Code("T0008"), message).help("join two of its dimensions"));
         }
     }
     Ok(())
