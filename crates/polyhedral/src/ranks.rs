@@ -9,6 +9,7 @@
 //! or the program allows it.
 
 mod bounds;
+mod check;
 mod cost;
 mod layout;
 mod least;
@@ -22,10 +23,12 @@ use std::collections::BTreeMap;
 use loops::ranks::{Grid, Numbers, RankProgram};
 use loops::{Code, Diagnostic, Elem, Function, Name};
 
+pub use check::check;
 pub use cost::Network;
 pub use layout::{Dealt, Distribution};
 pub use least::{Least, least};
 
+use crate::dependence::{self, Dependence};
 use crate::fault::Result;
 use crate::model::{self, Model};
 use cost::Cost;
@@ -106,7 +109,7 @@ pub fn map(function: &Function, options: &Options) -> Result<Distributed> {
         return Err(Diagnostic::general(Code("P0901"), message).help("use two arrays"));
     }
     check_distribution(&function, options)?;
-    let model = Model::extract(&function).ok();
+    let flows = Model::extract(&function).and_then(|model| dependence::dataflow(&model)).ok();
     let mut sizes: Numbers = function.sizes.iter().map(|name| (name.clone(), SUPPOSED)).collect();
     sizes.extend(
         options.sizes.iter().filter(|(name, _)| function.sizes.contains(name)).map(|(n, v)| (n.clone(), *v)),
@@ -127,7 +130,7 @@ pub fn map(function: &Function, options: &Options) -> Result<Distributed> {
         for distribution in layouts {
             let frame = layout::frame(&function, axes, &distribution);
             let grid = Grid(grid.clone());
-            match one(&function, model.as_ref(), &frame, (&grid, &sizes, options)) {
+            match one(&function, flows.as_deref(), &frame, (&grid, &sizes, options)) {
                 Ok(found) if best.as_ref().is_none_or(|best| found.seconds < best.seconds) => {
                     best = Some(found)
                 }
@@ -179,7 +182,7 @@ fn check_distribution(function: &Function, options: &Options) -> Result<()> {
 /// The function in one layout.
 fn one(
     function: &Function,
-    model: Option<&Model>,
+    flows: Option<&[Dependence]>,
     frame: &RankProgram,
     (grid, sizes, options): (&Grid, &Numbers, &Options),
 ) -> std::result::Result<Distributed, String> {
@@ -187,7 +190,7 @@ fn one(
     let mut mapper = Mapper::new(
         frame,
         function,
-        model,
+        flows,
         (grid, sizes, network),
         (options.reassociate, options.strip.max(1)),
     );

@@ -71,6 +71,8 @@ fn ranks_compute_what_the_sequential_program_does() {
                     let printed = found.program.to_string();
                     let read = loops::ranks::parse(&printed).unwrap_or_else(|d| panic!("{d}\n{printed}"));
                     assert_eq!(read, found.program, "{printed}");
+                    polyhedral::ranks::check(&found.program)
+                        .unwrap_or_else(|d| panic!("{d} {:?}\n{printed}", d.notes));
                     same_results(&function, &found.program, &[0, 1, 2, 3, 7, 11]);
                     for note in &found.notes {
                         text.push_str(&format!("// {note}\n"));
@@ -81,4 +83,43 @@ fn ranks_compute_what_the_sequential_program_does() {
         }
         text
     });
+}
+
+/// Programs with one fault each: what a rank then reads or writes, the check names without running them.
+#[test]
+fn planted_faults_are_found_for_all_sizes() {
+    let mut faults = 0;
+    for kernel in ["stencil", "product", "lu", "nine_points", "dot", "spmv"] {
+        let path = golden::root().join(format!("tests/polyhedral/ranks/{kernel}.loops"));
+        let function = common::function(&std::fs::read_to_string(path).expect(kernel));
+        let options = Options { grid: Some(vec![4]), ..Options::default() };
+        let program = map(&function, &options).expect(kernel).program;
+        let text = program.to_string();
+        polyhedral::ranks::check(&program).expect(kernel);
+        for (from, to) in [
+            ("  fetch ", "  fetch_none "),
+            ("max(0, b0_lo)", "max(0, b0_lo - 1)"),
+            ("b0_hi)..", "b0_hi + 1).."),
+            ("min(n - 1, b0_hi) + 1, ", "min(n - 1, b0_hi), "),
+            ("max(1, b0_lo) - 1 .. ", "max(1, b0_lo) .. "),
+            ("halo (1 1", "halo (1 0"),
+        ] {
+            let Some(at) = text.find(from) else { continue };
+            let mut faulty = text.clone();
+            match to {
+                // A fetch that is not made.
+                "  fetch_none " => {
+                    let end = faulty[at + 1..].find('\n').map_or(faulty.len(), |n| at + 1 + n);
+                    faulty.replace_range(at..end, "");
+                }
+                _ => faulty.replace_range(at..at + from.len(), to),
+            }
+            let Ok(read) = loops::ranks::parse(&faulty) else { continue };
+            let found = polyhedral::ranks::check(&read);
+            let code = found.as_ref().err().map(|d| d.code.0);
+            assert_eq!(code, Some("P0904"), "{kernel}: {from} -> {to}\n{faulty}");
+            faults += 1;
+        }
+    }
+    assert!(faults >= 9, "{faults}");
 }

@@ -95,8 +95,11 @@ fn touched(piece: &Piece, site: &AccessSite, extents: &[Expr], facts: &Facts) ->
         .zip(extents)
         .map(|(index, extent)| {
             let bounds = extremes.of(index);
-            let low = bounds.least.filter(&visible).map_or(Expr::Int(0), |e| tidy(&e));
-            let high = bounds.greatest.filter(&visible).map_or(extent.clone(), |e| tidy(&(e + 1)));
+            let natural = |e: &Expr| visible(e) && !matches!(e, Expr::Int(n) if *n < 0);
+            let low = bounds.least.filter(natural).map_or(Expr::Int(0), |e| tidy(&e));
+            // The bound of a type says nothing.
+            let known = |e: &Expr| visible(e) && !matches!(e, Expr::Int(n) if *n >= i64::from(i8::MAX));
+            let high = bounds.greatest.filter(known).map_or(extent.clone(), |e| tidy(&(e + 1)));
             (loops::simplify::expr(&low, facts), loops::simplify::expr(&high, facts))
         })
         .collect()

@@ -12,7 +12,6 @@ use super::cost::{Cost, Network};
 use super::phase::{Clip, Piece, Why, finish};
 use super::strips;
 use crate::dependence::{self, Dependence};
-use crate::model::Model;
 
 /// A loop that all ranks run.
 #[derive(Clone, Debug)]
@@ -54,7 +53,7 @@ pub(super) struct Mapper<'a> {
     /// Iterations in a strip.
     pub width: i64,
     /// Who sees whose values, over the whole function; none if that is not known.
-    flows: Option<Vec<Dependence>>,
+    flows: Option<&'a [Dependence]>,
     taken: BTreeSet<Name>,
     /// Why statements are on one rank, by the statement.
     pub alone: BTreeMap<String, Why>,
@@ -64,7 +63,7 @@ impl<'a> Mapper<'a> {
     pub fn new(
         program: &'a RankProgram,
         function: &'a Function,
-        model: Option<&Model>,
+        flows: Option<&'a [Dependence]>,
         (grid, sizes, network): (&Grid, &Numbers, Network),
         (reassociate, width): (bool, i64),
     ) -> Mapper<'a> {
@@ -72,7 +71,6 @@ impl<'a> Mapper<'a> {
         for cut in &program.cuts {
             taken.extend([cut.name.clone(), cut.low(), cut.high()]);
         }
-        let flows = model.and_then(|model| dependence::dataflow(model).ok());
         let (grid, sizes) = (grid.clone(), sizes.clone());
         Mapper {
             program,
@@ -252,7 +250,7 @@ impl<'a> Mapper<'a> {
         for name in &piece.temporary {
             let outside = || format!("`{name}` is the same on all ranks, and is computed in parts");
             let lives = self.program.place(name).is_none_or(|p| p.mode.is_some());
-            let Some(flows) = self.flows.as_ref().filter(|_| !lives) else { return Err(outside()) };
+            let Some(flows) = self.flows.filter(|_| !lives) else { return Err(outside()) };
             for d in flows.iter().filter(|d| d.array == *name && labels.contains(&d.source)) {
                 if !labels.contains(&d.target) || self.is_carried(d, piece.outer.len())? {
                     return Err(outside());
