@@ -36,8 +36,10 @@ fn one(front: &Front, name: &str, request: &Request) -> Result<OnRanks, Failure>
     let original = front.original(name, request)?;
     request.progress.step(format!("distributing `{name}`"));
     let options = options(front, &original, request)?;
-    let distributed = polyhedral::ranks::map(&original, &options)
-        .map_err(|d| Failure::in_source(&front.source, vec![d]))?;
+    let refuse = |d| Failure::in_source(&front.source, vec![d]);
+    let distributed = polyhedral::ranks::map(&original, &options).map_err(refuse)?;
+    // By code that has no part in the mapping.
+    polyhedral::ranks::check(&distributed.program).map_err(refuse)?;
     Ok(OnRanks { original, distributed })
 }
 

@@ -1,6 +1,7 @@
 //! What a piece reads on a rank: from its own blocks, from their halos, or from boxes that are
 //! fetched into buffers.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::access::{AccessSite, Context};
@@ -135,21 +136,49 @@ struct Group {
     working: BTreeSet<usize>,
 }
 
+/// Which reads share a box: those of one array in one direction, under one condition.
+type Key<T> = (Name, Vec<T>, Option<Expr>);
+
+impl Group {
+    /// Takes one more read into a group of groups.
+    fn add<T: Ord>(groups: &mut BTreeMap<Key<T>, Group>, key: Key<T>, read: Read, facts: &Facts) {
+        let Read { ranges, place, working } = read;
+        match groups.entry(key) {
+            Entry::Occupied(mut group) => {
+                let group = group.get_mut();
+                group.ranges = hull(&group.ranges, &ranges, facts);
+                group.working = group.working.intersection(&working).copied().collect();
+                group.reads.push(place);
+            }
+            Entry::Vacant(free) => {
+                let (array, when) = (free.key().0.clone(), free.key().2.clone());
+                free.insert(Group { array, ranges, when, reads: vec![place], working });
+            }
+        }
+    }
+}
+
+/// A read that needs a fetch.
+struct Read {
+    ranges: Vec<(Expr, Expr)>,
+    place: (usize, Access),
+    working: BTreeSet<usize>,
+}
+
 /// What a piece reads, with buffers named by `fresh`.
 pub(super) fn footprint(piece: &Piece, facts: &Facts, fresh: &mut dyn FnMut(&Name) -> Name) -> Footprint {
     let mut found = Footprint::default();
-    let mut groups: BTreeMap<(Name, Vec<String>, Option<Expr>), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<Key<String>, Group> = BTreeMap::new();
     // Halos by the dimensions that they are in: a corner is another message than an edge.
-    let mut halos: BTreeMap<(Name, Vec<bool>, Option<Expr>), Group> = BTreeMap::new();
+    let mut halos: BTreeMap<Key<bool>, Group> = BTreeMap::new();
     for site in piece.sites.iter().filter(|site| site.kind == AccessKind::Read) {
         let access = site.access;
         if piece.own.contains(&access.array) || piece.carried.contains(&access.array) {
             continue;
         }
-        let Some(placed) = piece.program.place(&access.array) else { continue };
-        if placed.is_everywhere() {
+        let Some(placed) = piece.program.place(&access.array).filter(|p| !p.is_everywhere()) else {
             continue;
-        }
+        };
         let at = piece.coordinates_of(site);
         let meets = meets(piece, placed, access, &at);
         if matches!(&meets, Meets::Own(d) if d.iter().all(|d| *d == 0)) {
@@ -158,7 +187,8 @@ pub(super) fn footprint(piece: &Piece, facts: &Facts, fresh: &mut dyn FnMut(&Nam
         let ranges = touched(piece, site, &placed.array.dims, facts);
         let when = piece.guard_at(site.position);
         let working: BTreeSet<usize> = at.iter().flatten().map(|(cut, _)| *cut).collect();
-        let group = match meets {
+        let read = Read { ranges, place: (site.position, access.clone()), working };
+        match meets {
             Meets::Own(distances) => {
                 for (dim, d) in distances.iter().enumerate().filter(|(_, d)| **d != 0) {
                     found.halos.push((access.array.clone(), dim, (-d).max(0), (*d).max(0)));
@@ -167,39 +197,15 @@ pub(super) fn footprint(piece: &Piece, facts: &Facts, fresh: &mut dyn FnMut(&Nam
                     }
                 }
                 let key = distances.iter().map(|d| *d != 0).collect();
-                halos.entry((access.array.clone(), key, when.clone()))
+                Group::add(&mut halos, (access.array.clone(), key, when), read, facts);
             }
             Meets::Elsewhere => {
-                let key: Vec<String> = access.indices.iter().map(direction).collect();
-                // What needs no block is another box than what is at a block.
-                let _ = &key;
-                match groups.entry((access.array.clone(), key, when.clone())) {
-                    std::collections::btree_map::Entry::Occupied(mut group) => {
-                        let group = group.get_mut();
-                        group.ranges = hull(&group.ranges, &ranges, facts);
-                        group.reads.push((site.position, access.clone()));
-                        group.working = group.working.intersection(&working).copied().collect();
-                    }
-                    std::collections::btree_map::Entry::Vacant(free) => {
-                        let reads = vec![(site.position, access.clone())];
-                        free.insert(Group { array: access.array.clone(), ranges, when, reads, working });
-                    }
-                }
-                continue;
-            }
-        };
-        match group {
-            std::collections::btree_map::Entry::Occupied(mut group) => {
-                let group = group.get_mut();
-                group.ranges = hull(&group.ranges, &ranges, facts);
-                group.working = group.working.intersection(&working).copied().collect();
-            }
-            std::collections::btree_map::Entry::Vacant(free) => {
-                free.insert(Group { array: access.array.clone(), ranges, when, reads: Vec::new(), working });
+                let key = access.indices.iter().map(direction).collect();
+                Group::add(&mut groups, (access.array.clone(), key, when), read, facts);
             }
         }
     }
-    for (_, group) in groups {
+    for group in groups.into_values() {
         let into = fresh(&group.array);
         for read in &group.reads {
             found.names.insert(read.clone(), into.clone());
@@ -212,31 +218,39 @@ pub(super) fn footprint(piece: &Piece, facts: &Facts, fresh: &mut dyn FnMut(&Nam
             working: group.working,
         }));
     }
-    let corners: Vec<Name> = halos
+    found.halo_fetches = of_halos(halos, facts);
+    found
+}
+
+/// The fetches into halos: one for all of an array if it has corners, else one for each direction.
+fn of_halos(halos: BTreeMap<Key<bool>, Group>, facts: &Facts) -> Vec<Fetch> {
+    let corners: BTreeSet<Name> = halos
         .keys()
         .filter(|(_, dims, _)| dims.iter().filter(|d| **d).count() > 1)
         .map(|(array, ..)| array.clone())
         .collect();
-    let edges: BTreeMap<Name, Vec<(Expr, Expr)>> = halos.values().fold(BTreeMap::new(), |mut all, group| {
-        let ranges = match all.get(&group.array) {
-            Some(known) => hull(known, &group.ranges, facts),
-            None => group.ranges.clone(),
-        };
-        all.insert(group.array.clone(), ranges);
-        all
-    });
-    let mut whole = BTreeSet::new();
-    for (_, group) in halos {
-        // With corners, one box has all.
-        let ranges = match corners.contains(&group.array) {
-            true if !whole.insert(group.array.clone()) => continue,
-            true => edges[&group.array].clone(),
-            false => group.ranges,
-        };
-        let when = if corners.contains(&group.array) { None } else { group.when };
-        let what = Elements { array: group.array, ranges, when };
-        found.halo_fetches.push(Fetch { what, into: None, at: At::All, working: group.working });
+    let mut whole: BTreeMap<Name, Group> = BTreeMap::new();
+    let mut found = Vec::new();
+    for group in halos.into_values() {
+        if !corners.contains(&group.array) {
+            let what = Elements { array: group.array, ranges: group.ranges, when: group.when };
+            found.push(Fetch { what, into: None, at: At::All, working: group.working });
+            continue;
+        }
+        match whole.get_mut(&group.array) {
+            Some(known) => {
+                known.ranges = hull(&known.ranges, &group.ranges, facts);
+                known.working = known.working.intersection(&group.working).copied().collect();
+            }
+            None => {
+                whole.insert(group.array.clone(), group);
+            }
+        }
     }
+    found.extend(whole.into_values().map(|group| {
+        let what = Elements { array: group.array, ranges: group.ranges, when: None };
+        Fetch { what, into: None, at: At::All, working: group.working }
+    }));
     found
 }
 

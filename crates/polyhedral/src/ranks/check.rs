@@ -227,7 +227,11 @@ impl Walk<'_> {
         if missing.is_empty().map_err(fault::library)? {
             return Ok(());
         }
-        let what = if touch.write { "writes elements that it does not own of" } else { "reads elements that it does not hold of" };
+        let what = if touch.write {
+            "writes elements that it does not own of"
+        } else {
+            "reads elements that it does not hold of"
+        };
         Err(wrong(what, &touch.array, &missing))
     }
 
@@ -245,14 +249,21 @@ impl Walk<'_> {
             .iter()
             .flat_map(|cut| [(cut.low(), Expr::Int(0)), (cut.high(), cut.extent.clone())])
             .collect();
-        let buffers: BTreeMap<Name, Name> =
-            self.program.buffers().into_iter().map(|(name, placed)| (name, placed.array.name.clone())).collect();
+        let buffers: BTreeMap<Name, Name> = self
+            .program
+            .buffers()
+            .into_iter()
+            .map(|(name, placed)| (name, placed.array.name.clone()))
+            .collect();
         let body = loops::visit::rename_arrays(&loops::visit::substitute(&run.body, &whole), &buffers);
         let all = Model::extract_in(model.ctx(), &self.function(body))?;
         for d in dependence::dataflow(&all)? {
             let Some(placed) = self.program.place(&d.array).filter(|p| !p.is_everywhere()) else { continue };
-            let find = |model: &Model, label: &Name| model.statements.iter().find(|s| s.label == *label).cloned();
-            let (Some(source), Some(target)) = (find(&all, &d.source), find(model, &d.target)) else { continue };
+            let find =
+                |model: &Model, label: &Name| model.statements.iter().find(|s| s.label == *label).cloned();
+            let (Some(source), Some(target)) = (find(&all, &d.source), find(model, &d.target)) else {
+                continue;
+            };
             let relation = d.relation.intersect_range(&target.domain).map_err(fault::library)?;
             for touch in source.accesses.iter().filter(|t| t.write && t.array == d.array) {
                 let writes = touch.relation.reset_tuple_name(Dim::Out).map_err(fault::library)?;

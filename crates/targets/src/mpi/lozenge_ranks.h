@@ -580,7 +580,7 @@ LZ_UNUSED static void lz_combine(struct lz_grid *grid, struct lz_array *array, M
     }
 }
 
-/* The elements that this rank owns, between its storage and memory without halos. */
+/* The elements that this rank owns, to or from memory without halos. */
 LZ_UNUSED static void lz_blocks_copy(const struct lz_grid *grid, const struct lz_array *array, char *blocks, int unpack)
 {
     int64_t low[LZ_DIMS] = { 0 }, high[LZ_DIMS] = { 0 };

@@ -8,6 +8,7 @@
 //! It only prints. Where arrays are and what moves is in the program for ranks.
 
 mod index;
+mod interface;
 pub mod kernels;
 mod main_file;
 mod write;
