@@ -86,7 +86,7 @@ pub(super) fn by_target_of_code(arguments: &Compile) -> Result<(), Failure> {
     if !arguments.sizes.is_empty() && !abilities.sizes {
         let others = Target::all().iter().copied().filter(|other| other.abilities().sizes);
         let message = format!(
-            "`--size` is only for models and the target {}: the C of a program is for all sizes",
+            "`--size` is only for models and the targets {}: the C of a program is for all sizes",
             target::names(others)
         );
         return Err(Failure::refused("X0102", message)
