@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use loops::ranks::{Grid, RankProgram};
 use loops::{Function, Name};
-use polyhedral::ranks::{Options, map};
+use polyhedral::ranks::{Dealt, Options, map};
 
 /// Numbers of ranks: none beside, several of each kind, more than rows.
 const RANKS: [i64; 5] = [1, 2, 3, 4, 7];
@@ -83,6 +83,31 @@ fn ranks_compute_what_the_sequential_program_does() {
         }
         text
     });
+}
+
+/// Blocks of two, so that ranks have several of them at small sizes.
+#[test]
+fn blocks_in_turn_compute_the_same() {
+    let folder = golden::root().join("tests/polyhedral/ranks");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("the folder").flatten().map(|f| f.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "loops"));
+    files.sort();
+    for path in files {
+        let function = common::function(&std::fs::read_to_string(&path).expect("a file"));
+        for axes in [1, 2] {
+            let dealt = |p: &loops::Param| {
+                let dims = (0..p.dims.len()).map(|d| (d < axes).then_some(Dealt { axis: d, width: Some(2) }));
+                (p.name.clone(), dims.collect())
+            };
+            let distribution = function.params.iter().map(dealt).collect();
+            let grid = Some(if axes == 1 { vec![4] } else { vec![2, 2] });
+            let options = Options { grid, distribution, ..Options::default() };
+            let program = map(&function, &options).unwrap_or_else(|d| panic!("{path:?}: {d}")).program;
+            polyhedral::ranks::check(&program).unwrap_or_else(|d| panic!("{d} {:?}\n{program}", d.notes));
+            same_results(&function, &program, &[1, 7]);
+        }
+    }
 }
 
 /// Programs with one fault each: what a rank then reads or writes, the check names without running them.

@@ -173,6 +173,20 @@ impl<'a> Piece<'a> {
             }
             self.coordinates.insert(*position, coordinates);
         }
+        self.check_blocks()
+    }
+
+    /// Where ranks have several blocks, the piece runs once for each: every statement must belong to one
+    /// block, of the same cut.
+    fn check_blocks(&self) -> Result<(), Why> {
+        for axis in 0..self.program.axes {
+            let all = self.coordinates.values().map(|at| at[axis].as_ref().map(|(cut, _)| *cut));
+            let all: BTreeSet<Option<usize>> = all.collect();
+            let several = |cut: &Option<usize>| cut.is_some_and(|cut| self.program.cuts[cut].width.is_some());
+            if all.len() > 1 && all.iter().any(several) {
+                return Err("its statements belong to blocks of different arrays".to_owned());
+            }
+        }
         Ok(())
     }
 
