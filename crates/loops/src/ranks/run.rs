@@ -1,7 +1,8 @@
 //! The interpreter of programs for several ranks: each rank has a memory of its own, and ranks run in
 //! an order made from a seed. It counts messages and bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use super::memory::{bytes, copy_element, places, poisoned, same_element};
 use super::messages::{Grid, Numbers, Place, Transfer, number, returned, transfers};
@@ -44,6 +45,8 @@ struct Machine<'a> {
     received: Vec<(i64, i64)>,
     traffic: Traffic,
     order: u64,
+    /// The statements of runs as functions; the names that a run knows are always the same.
+    functions: HashMap<*const Run, Rc<Function>>,
 }
 
 /// Runs a program on a grid of ranks with these parameters.
@@ -79,8 +82,14 @@ pub fn run(
         memories.push(memory);
     }
     let received = vec![(0, 0); ranks as usize];
-    let mut machine =
-        Machine { place, memories: Some(memories), received, traffic: Traffic::default(), order: seed };
+    let mut machine = Machine {
+        place,
+        memories: Some(memories),
+        received,
+        traffic: Traffic::default(),
+        order: seed,
+        functions: HashMap::new(),
+    };
     machine.steps(&program.body, &sizes.clone())?;
     machine.outputs()
 }
@@ -92,7 +101,8 @@ pub fn run(
 pub fn count(program: &RankProgram, grid: &Grid, sizes: &Numbers) -> Result<Traffic, Diagnostic> {
     let place = Place::new(program, grid, sizes)?;
     let received = vec![(0, 0); grid.ranks() as usize];
-    let mut machine = Machine { place, memories: None, received, traffic: Traffic::default(), order: 0 };
+    let (traffic, functions) = Default::default();
+    let mut machine = Machine { place, memories: None, received, traffic, order: 0, functions };
     machine.steps(&program.body, &sizes.clone())?;
     Ok(machine.traffic())
 }
@@ -162,9 +172,7 @@ impl Machine<'_> {
             }
         }
         for transfer in &all {
-            let from = memories[transfer.from as usize][&fetch.what.array].clone();
-            let Some(to) = memories[transfer.to as usize].get_mut(into) else { continue };
-            places(&shape, &transfer.ranges, &mut |at| copy_element(&from.data, &mut to.data, at));
+            send(memories, transfer, (&fetch.what.array, into), &shape);
         }
         Ok(())
     }
@@ -180,9 +188,7 @@ impl Machine<'_> {
         }
         let Some(memories) = &mut self.memories else { return Ok(()) };
         for transfer in &all {
-            let from = memories[transfer.from as usize][name].clone();
-            let Some(to) = memories[transfer.to as usize].get_mut(&back.what.array) else { continue };
-            places(&shape, &transfer.ranges, &mut |at| copy_element(&from.data, &mut to.data, at));
+            send(memories, transfer, (name, &back.what.array), &shape);
         }
         Ok(())
     }
@@ -294,9 +300,7 @@ impl Machine<'_> {
             self.sent(&transfer, bytes(&Data::zeros(&declared.elem, 0)));
             let Some(memories) = &mut self.memories else { continue };
             let shape: Vec<usize> = extents.iter().map(|n| (*n).max(0) as usize).collect();
-            let from = memories[transfer.from as usize][&what.array].clone();
-            let Some(to) = memories[rank as usize].get_mut(&what.array) else { continue };
-            places(&shape, &transfer.ranges, &mut |at| copy_element(&from.data, &mut to.data, at));
+            send(memories, &transfer, (&what.array, &what.array), &shape);
         }
         Ok(())
     }
@@ -323,22 +327,26 @@ impl Machine<'_> {
     /// Runs the statements at the values of a frame, on the memory of a rank.
     fn execute(&mut self, run: &Run, frame: &Numbers, rank: i64) -> Result<(), Diagnostic> {
         let program = self.place.program;
-        let function = function_of(program, run, frame);
+        let function = match self.functions.get(&std::ptr::from_ref(run)) {
+            Some(function) => Rc::clone(function),
+            None => {
+                let function = Rc::new(function_of(program, run, frame));
+                self.functions.insert(std::ptr::from_ref(run), Rc::clone(&function));
+                function
+            }
+        };
         let Some(memories) = &mut self.memories else { return Ok(()) };
         let memory = &mut memories[rank as usize];
-        let args: BTreeMap<Name, Tensor> = function
-            .params
-            .iter()
-            .filter_map(|p| Some((p.name.clone(), memory.get(&p.name)?.clone())))
-            .collect();
-        let outputs = run_function(&function, frame, args.clone(), &Options::default())
+        let of = |p: &Param| Some((p.name.clone(), memory.get(&p.name)?.clone()));
+        let args: BTreeMap<Name, Tensor> = function.params.iter().filter_map(of).collect();
+        let outputs = run_function(&function, frame, args, &Options::default())
             .map_err(|d| d.note(format!("on rank {rank} of {}", self.place.grid.ranks())))?;
         for (name, after) in outputs {
             if let Some(placed) = program.place(&name) {
                 let owned = self.place.owned(placed, rank)?;
                 let mut mine = vec![false; after.data.len()];
                 places(&after.shape, &owned, &mut |at| mine[at] = true);
-                let before = &args[&name];
+                let before = &memory[&name];
                 if let Some(at) =
                     (0..mine.len()).find(|at| !mine[*at] && !same_element(&before.data, &after.data, *at))
                 {
@@ -382,6 +390,21 @@ impl Machine<'_> {
         }
         Ok(Ran { outputs, traffic })
     }
+}
+
+/// Copies elements from the memory of one rank to that of another.
+fn send(
+    memories: &mut [BTreeMap<Name, Tensor>],
+    transfer: &Transfer,
+    (from, to): (&Name, &Name),
+    shape: &[usize],
+) {
+    // Out of its memory meanwhile, which may be that of the receiver.
+    let Some(source) = memories[transfer.from as usize].remove(from) else { return };
+    if let Some(target) = memories[transfer.to as usize].get_mut(to) {
+        places(shape, &transfer.ranges, &mut |at| copy_element(&source.data, &mut target.data, at));
+    }
+    memories[transfer.from as usize].insert(from.clone(), source);
 }
 
 /// Sets every element to a small number.
@@ -459,9 +482,12 @@ fn function_of(program: &RankProgram, run: &Run, frame: &Numbers) -> Function {
     let arrays = program.places.iter().map(|p| p.array.name.clone());
     let buffers = program.buffers().into_iter().map(|(name, _)| name);
     let params = arrays.chain(buffers).filter(|name| used.contains(name));
+    let sites = crate::access::accesses(&run.body);
+    let written = |name: &Name| sites.iter().any(|s| s.access.array == *name && s.writes());
     let param = |name: Name| {
         let declared = program.declaration(&name)?;
-        Some(Param::new(name, ParamMode::InOut, declared.elem, declared.dims))
+        let mode = if written(&name) { ParamMode::InOut } else { ParamMode::In };
+        Some(Param::new(name, mode, declared.elem, declared.dims))
     };
     Function {
         name: program.interface.name.clone(),
