@@ -8,22 +8,20 @@ use crate::program::ArrayDecl;
 
 use super::messages::Range;
 
-/// Not a number, with bits that arithmetic does not make.
-const POISON64: u64 = 0x7ff8_dead_beef_dead;
-/// The same of the narrower type.
-const POISON32: u32 = 0x7fc0_dead;
-
-/// An array of which nothing is held.
+/// An array of which nothing is held. Each array has its own poison, so that what is computed from the
+/// poison of one does not look like that of another.
 pub(super) fn poisoned(array: &ArrayDecl, shape: Vec<usize>) -> Tensor {
     let mut tensor = Tensor::zeros(&array.elem, shape);
-    poison(&mut tensor.data);
+    let name = array.name.bytes().fold(0x6b_u32, |sum, b| (sum * 31 + u32::from(b)) % 0x3f_ffff);
+    poison(&mut tensor.data, name);
     tensor
 }
 
-fn poison(data: &mut Data) {
+/// Numbers that no program expects; of floating point not numbers, with the name in their bits.
+fn poison(data: &mut Data, name: u32) {
     match data {
-        Data::F32(v) => v.fill(f32::from_bits(POISON32)),
-        Data::F64(v) => v.fill(f64::from_bits(POISON64)),
+        Data::F32(v) => v.fill(f32::from_bits(0x7fc0_0000 | name)),
+        Data::F64(v) => v.fill(f64::from_bits(0x7ff8_dead_0000_0000 | u64::from(name))),
         Data::I32(v) => v.fill(-0x5eed_beef),
         Data::I64(v) => v.fill(-0x5eed_beef_0bad_f00d),
         Data::Bool(v) => v.fill(true),
@@ -32,10 +30,10 @@ fn poison(data: &mut Data) {
         Data::I16(v) => v.fill(-21_555),
         Data::U16(v) => v.fill(51_966),
         Data::U32(v) => v.fill(0xdead_beef),
-        Data::U64(v) => v.fill(POISON64),
+        Data::U64(v) => v.fill(0x7ff8_dead_beef_dead),
         Data::Pair(a, b) => {
-            poison(a);
-            poison(b);
+            poison(a, name);
+            poison(b, name);
         }
     }
 }
