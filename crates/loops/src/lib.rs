@@ -16,6 +16,7 @@
 //! - What follows from loops and conditions: [`poly`], [`facts`], [`extremes`], [`simplify`],
 //!   [`indices`].
 //! - Checks: [`mod@validate`], and the reference interpreter [`interp`].
+//! - Programs for several ranks with memories of their own, made of loop statements: [`ranks`].
 //! - The one definition of the arithmetic: [`value`]; of what reads no memory, [`evaluate`].
 //!
 //! Not here: transformations (crate `passes`), front ends, targets, files, processes, the set library.
@@ -41,6 +42,7 @@ pub mod parse;
 pub mod poly;
 pub mod print;
 pub mod program;
+pub mod ranks;
 pub mod registers;
 pub mod simplify;
 pub mod size;

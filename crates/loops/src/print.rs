@@ -118,15 +118,15 @@ impl Display for Ident<'_> {
     }
 }
 
-struct Printer<'a, 'b> {
-    out: &'a mut Formatter<'b>,
+pub(crate) struct Printer<'a, 'b> {
+    pub(crate) out: &'a mut Formatter<'b>,
     /// None: printed alone, for readers.
-    scope: Option<Scope>,
-    indent: usize,
+    pub(crate) scope: Option<Scope>,
+    pub(crate) indent: usize,
 }
 
 impl Printer<'_, '_> {
-    fn line(&mut self) -> fmt::Result {
+    pub(crate) fn line(&mut self) -> fmt::Result {
         self.out.write_char('\n')?;
         for _ in 0..self.indent {
             self.out.write_str("  ")?;
@@ -134,23 +134,27 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
-    fn declare(&mut self, name: &Name, is_array: bool) {
+    pub(crate) fn declare(&mut self, name: &Name, is_array: bool) {
         if let Some(scope) = &mut self.scope {
             scope.declare(name, is_array);
         }
     }
 
-    fn enter(&self) -> usize {
+    pub(crate) fn enter(&self) -> usize {
         self.scope.as_ref().map_or(0, Scope::enter)
     }
 
-    fn leave(&mut self, mark: usize) {
+    pub(crate) fn leave(&mut self, mark: usize) {
         if let Some(scope) = &mut self.scope {
             scope.leave(mark);
         }
     }
 
-    fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T) -> fmt::Result) -> fmt::Result {
+    pub(crate) fn list<T>(
+        &mut self,
+        items: &[T],
+        mut each: impl FnMut(&mut Self, &T) -> fmt::Result,
+    ) -> fmt::Result {
         for (k, item) in items.iter().enumerate() {
             if k > 0 {
                 self.out.write_str(", ")?;
@@ -162,7 +166,16 @@ impl Printer<'_, '_> {
 
     fn function(&mut self, function: &Function) -> fmt::Result {
         let mark = self.enter();
-        write!(self.out, "fn {}", Ident(&function.name))?;
+        self.out.write_str("fn ")?;
+        self.head(function)?;
+        self.block(&function.body)?;
+        self.leave(mark);
+        Ok(())
+    }
+
+    /// Name, sizes, parameters and assumptions, which are declared from then on.
+    pub(crate) fn head(&mut self, function: &Function) -> fmt::Result {
+        write!(self.out, "{}", Ident(&function.name))?;
         if !function.sizes.is_empty() {
             self.out.write_char('[')?;
             self.list(&function.sizes, |p, size| {
@@ -183,13 +196,10 @@ impl Printer<'_, '_> {
             self.out.write_str(" where ")?;
             self.list(&function.assumptions, |p, e| p.expr(e, 0))?;
         }
-        self.out.write_char(' ')?;
-        self.block(&function.body)?;
-        self.leave(mark);
-        Ok(())
+        self.out.write_char(' ')
     }
 
-    fn brackets(&mut self, indices: &[Expr]) -> fmt::Result {
+    pub(crate) fn brackets(&mut self, indices: &[Expr]) -> fmt::Result {
         for index in indices {
             self.out.write_char('[')?;
             self.expr(index, 0)?;
@@ -198,7 +208,7 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
-    fn block(&mut self, body: &[Stmt]) -> fmt::Result {
+    pub(crate) fn block(&mut self, body: &[Stmt]) -> fmt::Result {
         if body.is_empty() {
             return self.out.write_str("{}");
         }
@@ -346,7 +356,7 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
-    fn expr(&mut self, expr: &Expr, level: u8) -> fmt::Result {
+    pub(crate) fn expr(&mut self, expr: &Expr, level: u8) -> fmt::Result {
         match expr {
             Expr::Int(value) => write!(self.out, "{value}"),
             Expr::I32(value) => write!(self.out, "{value}i32"),

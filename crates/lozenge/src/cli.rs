@@ -17,6 +17,7 @@ mod fuzz;
 mod library;
 mod models;
 mod polyhedral;
+mod ranks;
 mod settings;
 mod tune;
 
@@ -25,6 +26,7 @@ pub use fuzz::{Fuzz, FuzzOf};
 pub use library::Library;
 pub use models::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
+pub use ranks::RanksOptions;
 pub use settings::TargetSettings;
 pub use tune::Tune;
 
@@ -170,6 +172,9 @@ pub struct Compile {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub settings: TargetSettings,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub ranks: RanksOptions,
     /// athread: number of cores [default: 64].
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
@@ -188,7 +193,7 @@ pub struct Compile {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub library: Library,
-    /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
+    /// Write to a file (whole or not at all) instead of the standard output; for athread and mpi to a folder.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }
@@ -201,6 +206,7 @@ impl Compile {
     pub fn request(&self) -> Result<Request, Failure> {
         Ok(Request {
             threads: self.threads,
+            ranks: self.ranks.request(),
             ..for_target(&self.choice, self.target, &self.settings, &self.sizes, &self.file)?
         })
     }
@@ -242,10 +248,11 @@ Examples:
   lozenge run scale.loz --arg xs=x.npy --out result.npy
   lozenge run model.onnx --check=ort                         differences from onnxruntime
   lozenge run model.onnx --profile --reps 20 --threads 1     where the time goes
+  lozenge run gemm.c --target mpi --ranks 4 --size ni=500 --size nj=500 --size nk=500 --check
   lozenge run gemm.c --target athread -DNI=200 -DNJ=220 -DNK=240 --threads 32 --parallel 1d
 
 For athread, the host and slave files run on emulated cores, every array that comes out is compared with the sequential program, and the
-time is modelled. A C file with a main function runs as a whole, and its sizes are set by -D; else data is random as elsewhere.
+time is modelled. For mpi, `mpirun` starts the ranks, and --check compares bits with the sequential program. A C file with a main function runs as a whole, and its sizes are set by -D; else data is random as elsewhere.
 
 Arrays are .npy files of NumPy: floating-point numbers of 4 and 8 bytes, integers, truth values, records of two of these for pairs;
 rows or columns first, bytes in either order. FILE.npz:MEMBER is a member of an archive, FILE.npz the one with the parameter's name.
@@ -263,6 +270,9 @@ pub struct Run {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub settings: TargetSettings,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub ranks: RanksOptions,
     /// Value of a size parameter; may be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
@@ -304,7 +314,7 @@ impl Run {
         let request = for_target(&self.choice, self.target, &self.settings, &self.sizes, &self.file)?;
         // Of other targets it is the number of threads of the run.
         let threads = self.threads.filter(|_| self.target.abilities().threads);
-        Ok(Request { threads, ..request })
+        Ok(Request { threads, ranks: self.ranks.request(), ..request })
     }
 }
 
@@ -407,6 +417,12 @@ pub struct Bench {
     /// Target.
     #[arg(long, value_parser = all_targets(), default_value = Target::default().name(), help = by_target(|target| target.backend().measures()))]
     pub target: Target,
+    /// mpi: numbers of ranks to measure at [default: 1,2,4].
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub ranks: Vec<u32>,
+    /// mpi: value of a size parameter; may be given several times.
+    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
+    pub sizes: Vec<(String, i64)>,
     /// Athread: the sizes to run at [default: the four of the document; with --quick, large].
     #[arg(long, value_enum, value_name = "SIZES", value_delimiter = ',')]
     pub at: Vec<KernelSizes>,

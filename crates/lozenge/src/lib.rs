@@ -127,6 +127,7 @@ mod external;
 mod failure;
 mod library;
 mod measure;
+mod mpi;
 mod progress;
 mod request;
 mod rules;
@@ -139,7 +140,7 @@ pub use files::OnDisk;
 pub use loops::{Code, Diagnostic, Label, Name, Registers, Severity, Span};
 pub use pipeline::graph::{CompiledModel, ModelRequest};
 pub use polyhedral::locality::Caches;
-pub use request::{Access, Event, Files, Kind, Mode, Progress, Request, Schedule};
+pub use request::{Access, Dealing, Event, Files, Kind, Mode, Progress, Ranks, Request, Schedule};
 pub use target::{Compiled, Target};
 pub use targets::{Abilities, File, Output, Setting, Settings, Stage};
 

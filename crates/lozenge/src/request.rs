@@ -47,6 +47,76 @@ impl Schedule {
     }
 }
 
+/// How one dimension of an array is dealt out to ranks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dealing {
+    /// Not at all: `*`.
+    Whole,
+    /// One block for each rank: `block`.
+    Block,
+    /// Blocks of so many elements in turn: `cyclic(N)`.
+    Cyclic(i64),
+}
+
+impl Dealing {
+    /// Arrays with their dimensions: `A(block, *), x(cyclic(8))`.
+    ///
+    /// # Errors
+    /// What is wrong, in a few words.
+    pub fn read(text: &str) -> Result<Vec<(String, Vec<Dealing>)>, String> {
+        let wrong = || "the form is ARRAY(DIM, ...), each DIM one of *, block, cyclic(N)".to_owned();
+        let mut rest = text.trim();
+        let mut found = Vec::new();
+        while !rest.is_empty() {
+            let (name, behind) = rest.split_once('(').ok_or_else(wrong)?;
+            let name = name.trim();
+            if name.is_empty() || name.contains(char::is_whitespace) {
+                return Err(wrong());
+            }
+            let mut dims = Vec::new();
+            let mut inner = behind;
+            loop {
+                inner = inner.trim_start();
+                let (dealing, after) = Dealing::first(inner).ok_or_else(wrong)?;
+                dims.push(dealing);
+                inner = after.trim_start();
+                if let Some(after) = inner.strip_prefix(')') {
+                    rest = after.trim_start();
+                    break;
+                }
+                inner = inner.strip_prefix(',').ok_or_else(wrong)?;
+            }
+            found.push((name.to_owned(), dims));
+            rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+        }
+        if found.is_empty() { Err(wrong()) } else { Ok(found) }
+    }
+
+    /// The first word of a text, and what is behind it.
+    fn first(text: &str) -> Option<(Dealing, &str)> {
+        if let Some(rest) = text.strip_prefix('*') {
+            return Some((Dealing::Whole, rest));
+        }
+        if let Some(rest) = text.strip_prefix("block") {
+            return Some((Dealing::Block, rest));
+        }
+        let rest = text.strip_prefix("cyclic")?.trim_start();
+        let (width, rest) = rest.strip_prefix('(')?.split_once(')')?;
+        Some((Dealing::Cyclic(width.trim().parse().ok()?), rest))
+    }
+}
+
+/// What is asked for of a target for several ranks.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Ranks {
+    /// The number of ranks that the code is made for; it is right for any number.
+    pub count: Option<u32>,
+    /// The extents of the grid; none: by cost.
+    pub grid: Option<Vec<u32>>,
+    /// Where arrays are; none: by cost.
+    pub distribution: Vec<(String, Vec<Dealing>)>,
+}
+
 /// What is asked for of a source. [`Request::default`] asks for C with OpenMP, and leaves every
 /// choice to the compiler.
 #[derive(Clone, Debug, Default)]
@@ -95,6 +165,8 @@ pub struct Request {
     pub threads: Option<u32>,
     /// Sizes that tiles are chosen for, of targets that do so. The code is right for all sizes.
     pub sizes: Vec<(String, i64)>,
+    /// Ranks, of targets whose code is for several.
+    pub ranks: Ranks,
     /// What names of files begin with, of targets that make several.
     pub stem: String,
     /// A folder with the headers that a C file has of its own, for build scripts.

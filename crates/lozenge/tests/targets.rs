@@ -111,6 +111,7 @@ fn section(target: Target) -> String {
         ("code for a number of threads (`compile --threads`)", abilities.threads),
         ("tiles for given sizes (`compile --size`)", abilities.sizes),
         ("its own mapping of loops", abilities.mapping),
+        ("code for several ranks (`--ranks`, `--grid`, `--distribute`)", abilities.ranks),
         ("several files, in a folder", abilities.folder),
     ];
     let rows: String = rows.iter().map(|(what, has)| format!("| {what} | {} |\n", yes(*has))).collect();

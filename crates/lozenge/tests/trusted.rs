@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The folders whose modules are on the page.
-const FOLDERS: [&str; 8] = [
+const FOLDERS: [&str; 9] = [
     "crates/loops/src",
     "crates/passes/src",
     "crates/polyhedral/src/transform",
     "crates/polyhedral/src/athread",
+    "crates/polyhedral/src/ranks",
     "crates/targets/src",
     "crates/targets/src/openmp",
     "crates/targets/src/athread",

@@ -24,6 +24,7 @@ pub mod model;
 mod names;
 pub mod optimize;
 pub mod picture;
+pub mod ranks;
 pub mod representation;
 pub mod scheduling;
 pub mod transform;

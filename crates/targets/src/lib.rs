@@ -9,6 +9,7 @@ pub mod c;
 pub mod c_print;
 mod math;
 pub mod model;
+pub mod mpi;
 pub mod openmp;
 pub mod outside;
 pub mod quick;

@@ -185,6 +185,8 @@ pub struct Abilities {
     pub sizes: bool,
     /// It has its own mapping of loops, and takes no order that was chosen for this machine.
     pub mapping: bool,
+    /// Its code is for several ranks with memories of their own, in a grid, with arrays dealt out.
+    pub ranks: bool,
     /// Its code is several files, which go into a folder.
     pub folder: bool,
 }

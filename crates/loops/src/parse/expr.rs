@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 impl Parser<'_> {
     /// An expression whose operators bind at least as tightly as `level`.
-    pub(super) fn expr(&mut self, level: u8) -> Parsed<Expr> {
+    pub(crate) fn expr(&mut self, level: u8) -> Parsed<Expr> {
         self.nested(|p| p.infix(level))
     }
 
@@ -187,7 +187,7 @@ impl Parser<'_> {
     }
 
     /// An integer with an optional sign and no suffix.
-    pub(super) fn integer(&mut self) -> Parsed<i64> {
+    pub(crate) fn integer(&mut self) -> Parsed<i64> {
         let negative = self.accept_symbol("-");
         let span = self.span;
         match self.number(negative)? {

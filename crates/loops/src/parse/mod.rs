@@ -54,22 +54,22 @@ pub fn parse(text: &str) -> Result<Program, Vec<Diagnostic>> {
 }
 
 /// Errors are rare and diagnostics are large.
-type Parsed<T> = Result<T, Box<Diagnostic>>;
+pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
 
-struct Parser<'a> {
+pub(crate) struct Parser<'a> {
     lexer: Lexer<'a>,
-    token: Token<'a>,
+    pub(crate) token: Token<'a>,
     span: Span,
     /// Where the last token ended.
     end: u32,
     /// An error of the lexer about the current token.
     pending: Option<Box<Diagnostic>>,
-    scope: Scope,
+    pub(crate) scope: Scope,
     depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn new(text: &'a str) -> Parser<'a> {
+    pub(crate) fn new(text: &'a str) -> Parser<'a> {
         let mut parser = Parser {
             lexer: Lexer::new(text),
             token: Token::End,
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
+    pub(crate) fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
         if let Some(error) = self.pending.take() {
             return Err(error);
         }
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
         Err(Box::new(error))
     }
 
-    fn is_symbol(&self, symbol: &str) -> bool {
+    pub(crate) fn is_symbol(&self, symbol: &str) -> bool {
         matches!(&self.token, Token::Symbol(s) if *s == symbol)
     }
 
@@ -135,7 +135,7 @@ impl<'a> Parser<'a> {
         matches!(&self.token, Token::Name(Cow::Borrowed(w)) if *w == word)
     }
 
-    fn accept_symbol(&mut self, symbol: &str) -> bool {
+    pub(crate) fn accept_symbol(&mut self, symbol: &str) -> bool {
         let found = self.is_symbol(symbol);
         if found {
             self.advance();
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn accept_keyword(&mut self, word: &str) -> bool {
+    pub(crate) fn accept_keyword(&mut self, word: &str) -> bool {
         let found = self.is_keyword(word);
         if found {
             self.advance();
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn accept_word(&mut self, word: &str) -> bool {
+    pub(crate) fn accept_word(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
         if found {
             self.advance();
@@ -159,11 +159,11 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn expect(&mut self, symbol: &str) -> Parsed<()> {
+    pub(crate) fn expect(&mut self, symbol: &str) -> Parsed<()> {
         if self.accept_symbol(symbol) { Ok(()) } else { self.unexpected(&format!("`{symbol}`")) }
     }
 
-    fn name(&mut self, what: &str) -> Parsed<Name> {
+    pub(crate) fn name(&mut self, what: &str) -> Parsed<Name> {
         match &self.token {
             Token::Name(name) => {
                 let name = Name::new(name);
@@ -181,6 +181,18 @@ impl<'a> Parser<'a> {
         let result = inner(self);
         self.depth -= 1;
         result
+    }
+
+    /// One level deeper, until [`Parser::shallower`].
+    pub(crate) fn deeper(&mut self) -> Parsed<()> {
+        self.check_depth(self.depth + 1)?;
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// One level up.
+    pub(crate) fn shallower(&mut self) {
+        self.depth -= 1;
     }
 
     fn check_depth(&self, depth: usize) -> Parsed<()> {
@@ -206,6 +218,13 @@ impl<'a> Parser<'a> {
     }
 
     fn function(&mut self) -> Parsed<Function> {
+        let head = self.head()?;
+        let body = self.block()?;
+        Ok(Function { body, ..head })
+    }
+
+    /// Name, sizes, parameters and assumptions, which are declared from then on.
+    pub(crate) fn head(&mut self) -> Parsed<Function> {
         let name = self.name("the name of the function")?;
         let mut sizes = Vec::new();
         if self.accept_symbol("[") {
@@ -237,8 +256,7 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        let body = self.block()?;
-        Ok(Function { name, sizes, assumptions, params, body })
+        Ok(Function { name, sizes, assumptions, params, body: Vec::new() })
     }
 
     fn param(&mut self) -> Parsed<Param> {
@@ -259,7 +277,7 @@ impl<'a> Parser<'a> {
             .find(|scalar| self.accept_keyword(scalar.keyword()) || self.accept_word(scalar.keyword()))
     }
 
-    fn elem(&mut self) -> Parsed<Elem> {
+    pub(crate) fn elem(&mut self) -> Parsed<Elem> {
         if self.accept_symbol("(") {
             return self.nested(|p| {
                 let first = p.elem()?;
@@ -275,7 +293,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn brackets(&mut self) -> Parsed<Vec<Expr>> {
+    pub(crate) fn brackets(&mut self) -> Parsed<Vec<Expr>> {
         let mut indices = Vec::new();
         while self.accept_symbol("[") {
             indices.push(self.expr(0)?);
@@ -284,7 +302,7 @@ impl<'a> Parser<'a> {
         Ok(indices)
     }
 
-    fn block(&mut self) -> Parsed<Vec<Stmt>> {
+    pub(crate) fn block(&mut self) -> Parsed<Vec<Stmt>> {
         self.expect("{")?;
         self.nested(|p| {
             let mark = p.scope.enter();
@@ -380,7 +398,7 @@ impl<'a> Parser<'a> {
         Ok(Loop { var, lower, upper, step, kind, reductions, body })
     }
 
-    fn reduce_op(&mut self) -> Option<ReduceOp> {
+    pub(crate) fn reduce_op(&mut self) -> Option<ReduceOp> {
         ReduceOp::ALL.into_iter().find(|op| self.accept_symbol(op.symbol()) || self.accept_word(op.symbol()))
     }
 

@@ -21,6 +21,7 @@ use crate::target::Compiled;
 pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
     passed_over::by_target_of_code(arguments)?;
+    passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
     let source = read_source(&arguments.file)?;
     let stage = arguments.emit.unwrap_or(Stage::C);
     let abilities = arguments.target.abilities();

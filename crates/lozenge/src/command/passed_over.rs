@@ -58,6 +58,22 @@ pub(super) fn by_target(target: Target, choice: &Choice, settings: &Settings) ->
     }
 }
 
+/// Options of targets for several ranks, where the target is for one.
+///
+/// # Errors
+/// `X0009` for the first of them.
+pub(super) fn by_ranks(target: Target, given: Option<&'static str>) -> Result<(), Failure> {
+    match given.filter(|_| !target.abilities().ranks) {
+        None => Ok(()),
+        Some(option) => {
+            let others = Target::all().iter().copied().filter(|other| other.abilities().ranks);
+            let name = target::names(others);
+            Err(Failure::usage("X0009", format!("`{option}` has no effect for the target {}", target.name()))
+                .help(format!("add `--target {name}`, or leave the option out")))
+        }
+    }
+}
+
 /// Options of `compile` that a target gives no effect, since its code is for all numbers of threads
 /// or all sizes.
 ///
@@ -71,7 +87,7 @@ pub(super) fn by_target_of_code(arguments: &Compile) -> Result<(), Failure> {
     if !arguments.sizes.is_empty() && !abilities.sizes {
         let others = Target::all().iter().copied().filter(|other| other.abilities().sizes);
         let message = format!(
-            "`--size` is only for models and the target {}: the C of a program is for all sizes",
+            "`--size` is only for models and the targets {}: the C of a program is for all sizes",
             target::names(others)
         );
         return Err(Failure::refused("X0102", message)

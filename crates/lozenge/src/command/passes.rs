@@ -143,7 +143,7 @@ pub fn look(look: &Look, histories: impl FnOnce() -> Result<Vec<History>, Failur
 pub(super) fn not_here() -> Failure {
     let others = Target::all().iter().copied().filter(|target| !target.abilities().passes);
     let message = format!(
-        "`--print-after`, `--print-after-all` and `--verify` have no effect for libraries and for the target {}",
+        "`--print-after`, `--print-after-all` and `--verify` have no effect for libraries and for the targets {}",
         target::names(others)
     );
     Failure::usage("X0009", message)

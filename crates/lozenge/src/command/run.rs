@@ -27,6 +27,7 @@ use crate::{npy, npz};
 /// What the stages refuse, sizes and arrays that do not fit, a missing C compiler, results that differ under `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     super::passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
+    super::passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
     super::passed_over::without_schedule(&arguments.file, &arguments.choice)?;
     let source = read_source(&arguments.file)?;
     let request = arguments.request()?;

@@ -49,6 +49,7 @@ struct Outcome {
 /// What the stages refuse; `X0404` if the program breaks a rule of the interface; `X0401` if an array differs.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
+    passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
     let source = read_source(&arguments.file)?;
     let request = arguments.request()?;
     let front = files::open(&source, &request)?;

@@ -11,6 +11,7 @@ mod candidates;
 mod certificate;
 mod functional;
 pub mod graph;
+pub mod mpi;
 mod regions;
 pub(crate) mod rewriting;
 pub mod tuned;

@@ -5,6 +5,7 @@
 //! are measured. Whoever needs a target gets it from here by its name, and asks it what it can do.
 
 mod athread;
+mod mpi;
 mod openmp;
 
 use std::fmt;
@@ -19,7 +20,8 @@ use crate::pipeline::Front;
 use crate::request::Request;
 
 /// All targets; the first is the one that is meant where none is named.
-static ALL: [Target; 2] = [Target(&targets::openmp::OpenMp), Target(&targets::athread::Athread)];
+static ALL: [Target; 3] =
+    [Target(&targets::openmp::OpenMp), Target(&targets::athread::Athread), Target(&targets::mpi::Mpi)];
 
 /// What a source became.
 #[derive(Clone, Debug, Default)]

@@ -123,6 +123,7 @@ impl Target for Athread {
             threads: true,
             sizes: true,
             mapping: true,
+            ranks: false,
             folder: true,
         }
     }
