@@ -5,6 +5,7 @@
 //! between is parallel. Bounds of loops inside ask nothing: tiles at a rim are not borders. Not here: loops of which the model of the polyhedral side is made, which splits
 //! what it needs itself.
 
+use crate::labels::with_own_labels;
 use crate::pass::{Pass, Step, changed};
 use loops::facts::{Facts, is_stable};
 use loops::visit::check_depth;
@@ -34,7 +35,8 @@ fn split(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }
-    Function { body: body(&function.body, &Facts::of(function), 0), ..function.clone() }
+    let body = body(&function.body, &Facts::of(function), 0);
+    with_own_labels(function, Function { body, ..function.clone() })
 }
 
 fn body(stmts: &[Stmt], facts: &Facts, depth: usize) -> Vec<Stmt> {
