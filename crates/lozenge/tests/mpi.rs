@@ -28,12 +28,11 @@ fn said(output: &Output) -> String {
 }
 
 /// A kernel, options of the run, and whether messages must go.
-const RUNS: [(&str, &[&str], bool); 9] = [
+const RUNS: [(&str, &[&str], bool); 8] = [
     ("gemm", &["--ranks", "4", "--size", "ni=37", "--size", "nj=41", "--size", "nk=29"], true),
     ("gemm", &["--grid", "1x3", "--size", "ni=5", "--size", "nj=2", "--size", "nk=1"], true),
     ("gemm", &["--ranks", "2", "--size", "ni=0", "--size", "nj=3", "--size", "nk=2"], false),
     ("jacobi-2d", &["--ranks", "4", "--size", "tsteps=5", "--size", "n=23"], true),
-    ("jacobi-2d", &["--grid", "3", "--size", "tsteps=2", "--size", "n=4"], true),
     ("lu-right", &["--ranks", "3", "--distribute", "A(cyclic(4), *)", "--size", "n=31"], true),
     ("atax", &["--grid", "4", "--size", "m=19", "--size", "n=23"], true),
     ("seidel-2d", &["--ranks", "2", "--size", "tsteps=3", "--size", "n=17"], true),
@@ -136,15 +135,22 @@ fn on_grid(file: &Path, grid: &[u32]) -> usize {
     all.len()
 }
 
+/// Bytes and steps of a run in the interpreter.
+const MOST_BYTES: u128 = 1 << 18;
+const MOST_STEPS: u64 = 30_000;
+
 fn compare(one: &mpi::OnRanks, grid: &Grid) {
     let function = &one.original;
     for extent in [1, 7] {
         let sizes = sizes(function, extent);
+        // Some kernels have large arrays of constant extents.
+        if bind::bytes(function, &sizes) > MOST_BYTES {
+            continue;
+        }
         let Some(args) = arguments(function, &sizes) else { continue };
         // Random subscripts may be outside of their arrays.
-        let Ok(expected) = loops::run(function, &sizes, args.clone(), &loops::Options::default()) else {
-            continue;
-        };
+        let options = loops::Options { max_steps: MOST_STEPS, ..loops::Options::default() };
+        let Ok(expected) = loops::run(function, &sizes, args.clone(), &options) else { continue };
         let program = &one.distributed.program;
         let ran = loops::ranks::run(program, grid, &sizes, &args, 11).unwrap_or_else(|d| {
             panic!("{} at {sizes:?} on {grid:?}: {d} {:?}\n{program}", function.name, d.notes)

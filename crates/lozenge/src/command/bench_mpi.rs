@@ -216,6 +216,6 @@ fn grid(program: &RankProgram, ranks: i64) -> Grid {
     if program.axes == 1 {
         return Grid(vec![ranks]);
     }
-    let rows = (1..=ranks).filter(|rows| ranks % rows == 0 && rows * rows <= ranks).last().unwrap_or(1);
+    let rows = (1..=ranks).rfind(|rows| ranks % rows == 0 && rows * rows <= ranks).unwrap_or(1);
     Grid(vec![rows, ranks / rows])
 }

@@ -104,7 +104,7 @@ pub(super) fn grid_option(request: &Request, ranks: u32, axes: usize) -> String 
         Some(grid) => grid.iter().map(u32::to_string).collect::<Vec<_>>().join("x"),
         None if axes == 1 => ranks.to_string(),
         None => {
-            let rows = (1..=ranks).filter(|rows| ranks.is_multiple_of(*rows) && rows * rows <= ranks).last();
+            let rows = (1..=ranks).rfind(|rows| ranks.is_multiple_of(*rows) && rows * rows <= ranks);
             let rows = rows.unwrap_or(1);
             format!("{rows}x{}", ranks / rows)
         }

@@ -45,7 +45,8 @@ fn product(program: &RankProgram, grid: &Grid, sizes: &Numbers) -> Option<Least>
                 });
             }
         }
-        Step::Loop(_) => others += 1,
+        // A loop over strips is a part of the product.
+        Step::Loop(repeat) if repeat.step == 1 => others += 1,
         _ => {}
     });
     let [(vars, target)] = found.as_slice() else { return None };
