@@ -1,6 +1,6 @@
 //! The loop IR on one page: functions, statements, loops, arrays.
 
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::Expr;
 use crate::name::Name;
 use crate::types::Elem;
 
@@ -246,19 +246,8 @@ impl Access {
     /// Whether neighbouring values of `var` are elements side by side: the last subscript is the
     /// variable, plus or minus what does not depend on it, and the others do not depend on it.
     pub fn is_adjacent_along(&self, var: &Name) -> bool {
-        fn neighbours(e: &Expr, var: &Name) -> bool {
-            let same = |e: &Expr| !e.vars().contains(var);
-            match e {
-                Expr::Var(name) => name == var,
-                Expr::Binary(BinaryOp::Add, a, b) => {
-                    (neighbours(a, var) && same(b)) || (same(a) && neighbours(b, var))
-                }
-                Expr::Binary(BinaryOp::Sub, a, b) => neighbours(a, var) && same(b),
-                _ => false,
-            }
-        }
         let Some((last, before)) = self.indices.split_last() else { return false };
-        self.path.is_empty() && before.iter().all(|e| !e.vars().contains(var)) && neighbours(last, var)
+        self.path.is_empty() && before.iter().all(|e| !e.vars().contains(var)) && last.advances_with(var)
     }
 }
 

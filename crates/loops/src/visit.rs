@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::expr::Expr;
+use crate::expr::{BinaryOp, Expr};
 use crate::name::Name;
 use crate::parse::MAX_DEPTH;
 use crate::program::{Access, Function, Stmt};
@@ -72,6 +72,20 @@ impl Expr {
             }
         });
         names
+    }
+
+    /// Whether an index moves by one with a variable: it is the variable, plus or minus what does not
+    /// depend on it.
+    pub fn advances_with(&self, var: &Name) -> bool {
+        let still = |e: &Expr| !e.vars().contains(var);
+        match self {
+            Expr::Var(name) => name == var,
+            Expr::Binary(BinaryOp::Add, a, b) => {
+                (a.advances_with(var) && still(b)) || (still(a) && b.advances_with(var))
+            }
+            Expr::Binary(BinaryOp::Sub, a, b) => a.advances_with(var) && still(b),
+            _ => false,
+        }
     }
 
     /// The arrays and scalar variables that are read.

@@ -3,15 +3,20 @@
 //! Not here: where inputs come from (`bind`) and how C is run (`execute`).
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use functional::eval::{Limits, Value, evaluate};
 use functional::{DataType, Definition};
 use loops::interp;
 use loops::{Elem, Function, Loop, Name, ParamMode, Scalar, Size, Stmt, Tensor};
 
+use targets::Emitted;
+
 use crate::bind::Sizes;
+use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
 use crate::places::{self, Range};
+use crate::process::{Compiler, Optimise};
 use crate::progress;
 use crate::value::{Closeness, difference};
 
@@ -81,6 +86,31 @@ fn has_array(ty: &DataType) -> bool {
         DataType::Pair(a, b) => has_array(a) || has_array(b),
         DataType::Scalar(_) | DataType::Idx(_) | DataType::Vector(..) => false,
     }
+}
+
+/// The results of a program that was emitted in the order of its text, as the C compiler makes it for one thread.
+///
+/// # Errors
+/// As [`Executable::build`] and [`Executable::run`].
+pub fn by_sequential(
+    compiler: &Compiler,
+    emitted: &Emitted,
+    sizes: &Sizes,
+    inputs: &[Tensor],
+    limit: Duration,
+) -> Result<Vec<Tensor>, Failure> {
+    let executable = Executable::build(
+        compiler,
+        &Build {
+            files: &[("program.c", &emitted.source)],
+            routines: &emitted.signatures,
+            header: &emitted.header,
+            flags: Optimise::Exact.flags(),
+            libraries: &[],
+        },
+    )?;
+    let schedule = Schedule { threads: Some(1), limit, ..Schedule::ONCE };
+    Ok(executable.run(0, sizes, inputs, schedule)?.outputs)
 }
 
 /// What the elements of parameters must be: by the types of the definition, or as far as the loop program tells.

@@ -107,7 +107,8 @@ fn merged(stmts: Vec<Stmt>) -> Vec<Stmt> {
 /// The value that an element has after two statements that update it.
 fn next_value(last: &Assign, next: &Assign) -> Option<Expr> {
     let update = next.update.filter(|update| !update.reorder)?;
-    if last.target != next.target || reads(&next.value, &next.target) {
+    let placed_by_data = next.target.indices.iter().any(|e| !e.arrays().is_empty());
+    if last.target != next.target || placed_by_data || reads(&next.value, &next.target) {
         return None;
     }
     let before = match last.update {
@@ -172,5 +173,10 @@ mod tests {
             "fn f[n](x: inout f64[n], w: in f64[2]) { for i in 0..n { for p in 0..2 { x[i] += x[i] * w[p] } } }",
         );
         assert_eq!(text.matches("x[i] +=").count(), 2, "{text}");
+        // The first update may move the place of the second.
+        let text = after(
+            "fn f[n](x: inout i32[n]) { for i in 0..n { for p in 0..2 { x[i64(x[i]) mod n] += i32(p) } } }",
+        );
+        assert_eq!(text.matches("mod n] +=").count(), 2, "{text}");
     }
 }

@@ -16,7 +16,7 @@ use crate::store_forwarding::put;
 use loops::facts::Facts;
 use loops::visit::{check_depth, fresh, taken};
 use loops::{
-    Access, ArrayDecl, Assign, BinaryOp, CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, Storage,
+    Access, ArrayDecl, Assign, CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, Storage,
 };
 
 /// The pass.
@@ -156,11 +156,14 @@ fn again(body: &[Stmt]) -> Vec<Access> {
     let mut all: Vec<(Access, bool)> = Vec::new();
     for stmt in body {
         let Stmt::Assign(assign) = stmt else { continue };
-        assign.value.walk(&mut |e| {
-            if let Expr::Load(access) = e {
-                all.push((access.clone(), false));
-            }
-        });
+        // What is stored may be at a place that is read.
+        for e in assign.target.indices.iter().chain([&assign.value]) {
+            e.walk(&mut |e| {
+                if let Expr::Load(access) = e {
+                    all.push((access.clone(), false));
+                }
+            });
+        }
         all.push((assign.target.clone(), true));
     }
     let mut found: Vec<Access> = Vec::new();
@@ -179,7 +182,8 @@ fn again(body: &[Stmt]) -> Vec<Access> {
 fn reads_before_writing(body: &[Stmt], element: &Access) -> bool {
     for stmt in body {
         let Stmt::Assign(assign) = stmt else { continue };
-        if assign.value.arrays().contains(&element.array) {
+        let read = |e: &Expr| e.arrays().contains(&element.array);
+        if read(&assign.value) || assign.target.indices.iter().any(read) {
             return true;
         }
         if assign.target == *element {
@@ -205,7 +209,7 @@ fn rows(l: &Loop) -> Option<Rows<'_>> {
     let Access { array, indices, path } = &update.target;
     let stays = indices.iter().all(|e| !e.vars().contains(&l.var) && e.arrays().is_empty());
     // Different rows are different elements.
-    let apart = indices.iter().any(|e| moves_with(e, &all.var));
+    let apart = indices.iter().any(|e| e.advances_with(&all.var));
     let alone = !update.value.arrays().contains(array);
     (plain(l, LoopKind::Sequential)
         && plain(all, LoopKind::Unroll(None))
@@ -216,19 +220,6 @@ fn rows(l: &Loop) -> Option<Rows<'_>> {
         && apart
         && alone)
         .then_some(Rows { all, count: *count, update })
-}
-
-/// Whether an index is a variable plus what does not depend on it.
-fn moves_with(e: &Expr, var: &Name) -> bool {
-    let still = |e: &Expr| !e.vars().contains(var);
-    match e {
-        Expr::Var(name) => name == var,
-        Expr::Binary(BinaryOp::Add, a, b) => {
-            (moves_with(a, var) && still(b)) || (still(a) && moves_with(b, var))
-        }
-        Expr::Binary(BinaryOp::Sub, a, b) => moves_with(a, var) && still(b),
-        _ => false,
-    }
 }
 
 #[cfg(test)]
@@ -254,13 +245,14 @@ mod tests {
 
     #[test]
     fn an_element_that_is_written_twice_is_in_a_scalar() {
-        let text = |body: &str| {
+        let of = |ty: &str, body: &str| {
             let text = format!(
-                "fn f[n](a: inout u8[n][n], b: inout u8[n][n]) {{ par i in 0..n {{ for j in 0..n {{ {body} }} }} }}"
+                "fn f[n](a: inout {ty}[n][n], b: inout {ty}[n][n]) {{ par i in 0..n {{ for j in 0..n {{ {body} }} }} }}"
             );
             let function = loops::parse(&text).unwrap().functions.remove(0);
             PASS.run(&function).map_or_else(|| "unchanged".to_owned(), |function| function.to_string())
         };
+        let text = |body: &str| of("u8", body);
         let new = text("a[i][j] += b[i][j]  b[i][j] = a[i][j]  a[i][j] *= b[i][j]");
         for line in
             ["a_1 = a[i][j]", "a_1 += b_1", "b_1 = a_1", "a_1 *= b_1", "a[i][j] = a_1", "b[i][j] = b_1"]
@@ -269,6 +261,8 @@ mod tests {
         }
         assert_eq!(text("a[i][j] += b[i][j]  b[i][j] = a[j][i]"), "unchanged");
         assert_eq!(text("a[i][j] += b[i][j]"), "unchanged");
+        let scattered = of("i32", "a[i][j] = 1i32  b[i64(a[j][i]) mod n][j] = 2i32  a[i][j] += 3i32");
+        assert!(!scattered.contains("a_1"), "{scattered}");
     }
 
     #[test]

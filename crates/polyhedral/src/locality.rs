@@ -99,22 +99,9 @@ pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
     }
     match last.vars().contains(iterator) {
         false => Stride::Zero,
-        true if unit(last, iterator) || clamped(last, iterator) => Stride::One,
+        true if last.advances_with(iterator) || clamped(last, iterator) => Stride::One,
         true if linear(last).is_some() => Stride::Few,
         true => Stride::Far,
-    }
-}
-
-/// Whether an index expression is the iterator plus something without it.
-pub(crate) fn unit(expr: &Expr, iterator: &Name) -> bool {
-    match expr {
-        Expr::Var(name) => name == iterator,
-        Expr::Binary(loops::BinaryOp::Add, a, b) => {
-            let (in_a, in_b) = (a.vars().contains(iterator), b.vars().contains(iterator));
-            in_a != in_b && if in_a { unit(a, iterator) } else { unit(b, iterator) }
-        }
-        Expr::Binary(loops::BinaryOp::Sub, a, b) => !b.vars().contains(iterator) && unit(a, iterator),
-        _ => false,
     }
 }
 
@@ -124,7 +111,7 @@ fn clamped(expr: &Expr, iterator: &Name) -> bool {
     match expr {
         Expr::Select(_, a, b) | Expr::Binary(Min | Max, a, b) => {
             let still = |e: &Expr| !e.vars().contains(iterator);
-            let along = |e: &Expr| unit(e, iterator) || clamped(e, iterator);
+            let along = |e: &Expr| e.advances_with(iterator) || clamped(e, iterator);
             (along(a) && (still(b) || along(b))) || (still(a) && along(b))
         }
         _ => false,

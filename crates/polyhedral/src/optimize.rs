@@ -7,10 +7,11 @@ mod order;
 mod parts;
 mod realise;
 mod schedule;
+mod shapes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ::optimize::{MARGIN, Machine};
+use ::optimize::Machine;
 use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
 use passes::{Applied, Pass};
 
@@ -24,10 +25,12 @@ use crate::locality::{self, Caches};
 use crate::model::{self, Model};
 use crate::scheduling::{self, Fusion};
 use crate::transform::contraction::{Shape, Split};
-use crate::transform::{Request, Shaped, diamond, keep, rows, window};
+use crate::transform::{Request, keep};
 use crate::tree::Tree;
+use candidates::with_or_without_tiles;
 use freedom::Freedom;
 use realise::{Made, realise};
+use shapes::special;
 
 pub use schedule::{Code, Form, Loops, REGISTER_TILING, STEPS, Schedule, read_passes};
 
@@ -492,74 +495,6 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
     }
     Err(fault::limit("attempts"))
 }
-
-/// The result with tiles, if they are predicted to pay; else the loops of the same schedule as they are.
-fn with_or_without_tiles(
-    at: (&Model, &[Dependence]),
-    function: &Function,
-    tree: Tree,
-    tiled: ((Made, Tree), Report),
-    (options, bounds): (&Options, Bounds),
-) -> ((Made, Tree), Report) {
-    let report = &tiled.1;
-    if !report.tiled || report.contracted || !matches!(options.tiling, Tiling::Caches(_)) {
-        return tiled;
-    }
-    let mut plainly = report.clone();
-    let plain = Options { tiling: Tiling::None, contraction: None, ..options.clone() };
-    match realise(at, function, tree, &plain, (Split::Rows, bounds.choice), &mut plainly) {
-        Ok(untiled) => {
-            let cycles = |made: &Made| ::optimize::cost(&made.generated.function, &options.machine).cycles();
-            let (with, without) = (cycles(&tiled.0.0), cycles(&untiled.0));
-            if without < with * MARGIN { (untiled, plainly) } else { tiled }
-        }
-        Err(_) => tiled,
-    }
-}
-
-/// Shapes of programs for which there is a better way than the scheduler's. What does not work out is noted, and the general way is taken.
-fn special(
-    model: &Model,
-    function: &Function,
-    dependences: &[Dependence],
-    options: &Options,
-    limits: Limits,
-    report: &mut Report,
-) -> Option<Optimized> {
-    let (width, caches) = match &options.tiling {
-        Tiling::None => return None,
-        Tiling::Fixed(sizes) => (Some(*sizes.first()?), Caches::default()),
-        Tiling::Caches(caches) => (None, *caches),
-    };
-    let request = Request { width, caches, parallel: options.parallel, vector: options.vector };
-    let ways: [(&str, Way, bool); 4] = [
-        ("diamond tiles", diamond::diamonds, true),
-        ("strips of rows", rows::strips, true),
-        ("the order of the text", keep::keep, false),
-        ("windows", window::whole, false),
-    ];
-    for (what, way, tiles) in ways {
-        let tried = limits.run(&model.ctx, || way(model, dependences, request)).and_then(|found| {
-            let Some(shaped) = found else { return Ok(None) };
-            let make = if shaped.as_written { realise::text } else { realise::generate_checked };
-            let made = make(model, function, &shaped.tree, options, limits, report)?;
-            Ok(Some((made, shaped)))
-        });
-        match tried {
-            Ok(Some((made, shaped))) => {
-                report.bands.push(shaped.line);
-                report.tiled |= tiles;
-                return Some(finish(made, shaped.tree, std::mem::take(report)));
-            }
-            Ok(None) => {}
-            Err(error) => report.notes.push(format!("{what} were given up: {}", error.message)),
-        }
-    }
-    None
-}
-
-/// A way to look for a shape and to schedule it.
-type Way = fn(&Model, &[Dependence], Request) -> Result<Option<Shaped>>;
 
 fn finish(made: Made, tree: Tree, report: Report) -> Optimized {
     let Made { generated, unpacked, code, applied } = made;

@@ -103,17 +103,7 @@ fn expr_text(e: &Hub) -> String {
             BinaryOp::Shr => binary(">>", a, b),
             BinaryOp::Pow => format!("pow({}, {})", expr_text(a), expr_text(b)),
         },
-        Hub::Compare(op, a, b) => {
-            let op = match op {
-                loops::CompareOp::Eq => "==",
-                loops::CompareOp::Ne => "!=",
-                loops::CompareOp::Lt => "<",
-                loops::CompareOp::Le => "<=",
-                loops::CompareOp::Gt => ">",
-                loops::CompareOp::Ge => ">=",
-            };
-            binary(op, a, b)
-        }
+        Hub::Compare(op, a, b) => binary(op.symbol(), a, b),
         Hub::Select(c, a, b) => format!("({} ? {} : {})", expr_text(c), expr_text(a), expr_text(b)),
         Hub::Bool(value) => i32::from(*value).to_string(),
         _ => "?".to_string(),

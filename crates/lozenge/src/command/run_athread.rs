@@ -17,14 +17,14 @@ use crate::athread::{Emulator, Report, Settings, Sources, read_report};
 use crate::bind;
 use crate::check;
 use crate::cli::Run;
-use crate::execute::{self, Build, Executable, Schedule};
+use crate::execute::{self, Schedule};
 use crate::failure::{Failure, Source};
 use crate::files::{self, read_source, write_whole};
 use crate::kernel;
 use crate::npy;
 use crate::pipeline::athread::OnCores;
 use crate::pipeline::{self, Front, athread};
-use crate::process::{Compiler, Optimise};
+use crate::process::Compiler;
 use crate::progress::Bar;
 use crate::report;
 use crate::request::{Mode, Request};
@@ -232,17 +232,7 @@ fn one_function(arguments: &Run, request: &Request, front: &Front) -> Result<Out
     let schedule = Schedule { limit: Duration::from_secs(arguments.timeout), ..Schedule::ONCE };
     let (executable, report_file) = program.executable(&emitted.signatures, settings(arguments));
     let ours = executable.run(0, &sizes, &inputs, schedule)?.outputs;
-    let sequential = Executable::build(
-        &compiler,
-        &Build {
-            files: &[("program.c", &emitted.source)],
-            routines: &emitted.signatures,
-            header: &emitted.header,
-            flags: Optimise::Exact.flags(),
-            libraries: &[],
-        },
-    )?;
-    let expected = sequential.run(0, &sizes, &inputs, Schedule { threads: Some(1), ..schedule })?.outputs;
+    let expected = check::by_sequential(&compiler, &emitted, &sizes, &inputs, schedule.limit)?;
     drop(bar);
     let closeness = closeness(&all);
     let results: Vec<&Name> =

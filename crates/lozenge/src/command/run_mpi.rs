@@ -10,13 +10,12 @@ use super::{passed_over, run};
 use crate::bind::{self, Sizes};
 use crate::check;
 use crate::cli::Run;
-use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
 use crate::files::{self, read_source, reason, write_whole};
 use crate::mpi::{Said, Tools, threads_for};
 use crate::npy;
 use crate::pipeline::{self, mpi};
-use crate::process::{Compiler, Optimise};
+use crate::process::Compiler;
 use crate::progress::Bar;
 use crate::report;
 use crate::request::{Mode, Request};
@@ -160,19 +159,8 @@ fn compare(
     let usual = Request { mode: Mode::Default, ..request.clone() };
     let original = Program { functions: vec![function.clone()] };
     let emitted = pipeline::to_c(&original, &usual, Some("program.h".into()))?;
-    let sequential = Executable::build(
-        &Compiler::find()?,
-        &Build {
-            files: &[("program.c", &emitted.source)],
-            routines: &emitted.signatures,
-            header: &emitted.header,
-            flags: Optimise::Exact.flags(),
-            libraries: &[],
-        },
-    )?;
     let limit = Duration::from_secs(arguments.timeout);
-    let schedule = Schedule { threads: Some(1), limit, ..Schedule::ONCE };
-    let expected = sequential.run(0, sizes, inputs, schedule)?.outputs;
+    let expected = check::by_sequential(&Compiler::find()?, &emitted, sizes, inputs, limit)?;
     let closeness =
         if apart || check::reassociates(function) { Closeness::REASSOCIATED } else { Closeness::Exact };
     let results = function.params.iter().filter(|p| p.mode != ParamMode::In);

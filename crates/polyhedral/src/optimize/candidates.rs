@@ -8,12 +8,15 @@ use loops::{Function, Stmt};
 use passes::Pass;
 
 use super::{
-    Analysed, Bounds, Loops, Optimized, Options, Tiling, analyse, as_it_is, as_text, declares_inside, finish,
-    in_parts, of_parts, optimize_as_it_is, parts,
+    Analysed, Bounds, Loops, Made, Optimized, Options, Report, Tiling, analyse, as_it_is, as_text,
+    declares_inside, finish, in_parts, of_parts, optimize_as_it_is, parts, realise,
 };
+use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::locality;
-use crate::transform::contraction;
+use crate::model::Model;
+use crate::transform::contraction::{self, Split};
+use crate::tree::Tree;
 
 /// The candidate that is predicted to take least.
 pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {
@@ -121,6 +124,37 @@ impl Optimized {
 
 /// A schedule that is predicted to be less than so many times as fast as the text is worth another try.
 const WEAK: f64 = 1.5;
+
+/// The result with tiles, if they are predicted to pay; else the loops of the same schedule as they are.
+pub(super) fn with_or_without_tiles(
+    at: (&Model, &[Dependence]),
+    function: &Function,
+    tree: Tree,
+    tiled: ((Made, Tree), Report),
+    (options, bounds): (&Options, Bounds),
+) -> ((Made, Tree), Report) {
+    let report = &tiled.1;
+    if !report.tiled || report.contracted || !matches!(options.tiling, Tiling::Caches(_)) {
+        return tiled;
+    }
+    let mut plainly = report.clone();
+    let plain = Options { tiling: Tiling::None, contraction: None, ..options.clone() };
+    match realise::realise(at, function, tree, &plain, (Split::Rows, bounds.choice), &mut plainly) {
+        Ok(untiled) => {
+            let cycles = |made: &Made| cost(&made.generated.function, &options.machine).cycles();
+            let (with, without) = (cycles(&tiled.0.0), cycles(&untiled.0));
+            if with * MARGIN <= without {
+                return tiled;
+            }
+            plainly.notes.push(format!(
+                "tiles were left out: with them it is predicted to take {:.2} times as long, and they have to be faster by a margin",
+                with / without.max(1.0)
+            ));
+            (untiled, plainly)
+        }
+        Err(_) => tiled,
+    }
+}
 
 /// The function with outer loops in the order of the text, and each nest in them on its own; nothing where no loop holds several.
 fn nest_by_nest(function: &Function, options: &Options) -> Option<(String, Optimized)> {

@@ -186,7 +186,7 @@ fn apart(assigns: &[&Assign], var: &Name, other: &Name) -> bool {
         (0..assign.target.indices.len()).any(|k| {
             let subscript = &assign.target.indices[k];
             own.iter().all(|access| access.indices.get(k) == Some(subscript))
-                && crate::locality::unit(subscript, var)
+                && subscript.advances_with(var)
                 && !subscript.vars().contains(other)
         })
     })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loops::{Access, BinaryOp, Code, CompareOp, Component, Diagnostic, Expr, Name, Scalar, UnaryOp, fits};
+use loops::{Access, BinaryOp, Code, Component, Diagnostic, Expr, Name, Scalar, UnaryOp, fits};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
@@ -144,17 +144,7 @@ impl Scope {
             Expr::Unary(op, a) => scalars::unary(*op, self.expr(a)?, self.scalar(a)),
             Expr::Binary(op, a, b) if is_index(e) => index(*op, self.expr(a)?, self.expr(b)?)?,
             Expr::Binary(op, a, b) => scalars::binary(*op, self.expr(a)?, self.expr(b)?, self.scalar(a)),
-            Expr::Compare(op, a, b) => {
-                let op = match op {
-                    CompareOp::Eq => "==",
-                    CompareOp::Ne => "!=",
-                    CompareOp::Lt => "<",
-                    CompareOp::Le => "<=",
-                    CompareOp::Gt => ">",
-                    CompareOp::Ge => ">=",
-                };
-                CExpr::binary(op, self.expr(a)?, self.expr(b)?)
-            }
+            Expr::Compare(op, a, b) => CExpr::binary(op.symbol(), self.expr(a)?, self.expr(b)?),
             Expr::Select(c, a, b) => {
                 CExpr::Ternary(Box::new(self.expr(c)?), Box::new(self.expr(a)?), Box::new(self.expr(b)?))
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loops::{BinaryOp, CompareOp, Expr, Name, UnaryOp};
+use loops::{BinaryOp, Expr, Name, UnaryOp};
 
 /// How numbers are written where an expression stands.
 pub(super) type Written<'a> = &'a dyn Fn(&Name) -> String;
@@ -49,17 +49,7 @@ pub(super) fn expr(e: &Expr, written: Written) -> String {
         Expr::Unary(UnaryOp::Not, a) => format!("(!{})", of(a)),
         Expr::Unary(UnaryOp::Abs, a) => format!("lz_max({0}, -{0})", of(a)),
         Expr::Binary(op, a, b) => binary(*op, &of(a), &of(b)),
-        Expr::Compare(op, a, b) => {
-            let op = match op {
-                CompareOp::Eq => "==",
-                CompareOp::Ne => "!=",
-                CompareOp::Lt => "<",
-                CompareOp::Le => "<=",
-                CompareOp::Gt => ">",
-                CompareOp::Ge => ">=",
-            };
-            format!("({} {op} {})", of(a), of(b))
-        }
+        Expr::Compare(op, a, b) => format!("({} {} {})", of(a), op.symbol(), of(b)),
         Expr::Select(cond, yes, no) => format!("({} ? {} : {})", of(cond), of(yes), of(no)),
         Expr::Cast(_, a) => of(a),
         // Boxes and bounds of steps have nothing else.

@@ -8,7 +8,7 @@ use crate::c::{CExpr, CFunction, CParam, CStmt};
 use crate::c_print::{Layout, Printer};
 use crate::openmp::held::counted_arrays;
 use crate::openmp::helpers::Helper;
-use crate::openmp::lower::{Lower, comparison};
+use crate::openmp::lower::Lower;
 use crate::openmp::memory::null_test;
 use crate::openmp::names::Names;
 use crate::openmp::ranges::Ranges;
@@ -214,7 +214,7 @@ fn violation(lower: &mut Lower<'_>, assumption: &Expr) -> Result<CExpr, Diagnost
                 CompareOp::Gt => CompareOp::Le,
                 CompareOp::Ge => CompareOp::Lt,
             };
-            CExpr::binary(comparison(op), lower.assumed(a)?, lower.assumed(b)?)
+            CExpr::binary(op.symbol(), lower.assumed(a)?, lower.assumed(b)?)
         }
         _ => CExpr::unary("!", lower.assumed(assumption)?),
     })

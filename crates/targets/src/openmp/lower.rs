@@ -237,7 +237,7 @@ impl Lower<'_> {
                     let holds = matches!(op, CompareOp::Eq | CompareOp::Le | CompareOp::Ge);
                     return Ok((CExpr::int(i64::from(holds)), Scalar::Bool));
                 }
-                (CExpr::binary(comparison(*op), a, b), Scalar::Bool)
+                (CExpr::binary(op.symbol(), a, b), Scalar::Bool)
             }
             Expr::Select(cond, then, otherwise) => {
                 let (cond, _) = self.expr(cond)?;
@@ -520,17 +520,5 @@ fn bounded(e: &Expr, to: Scalar) -> bool {
     match inner {
         Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) => op != outer && (held(a) || held(b)),
         _ => false,
-    }
-}
-
-/// C's comparison operator.
-pub fn comparison(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Eq => "==",
-        CompareOp::Ne => "!=",
-        CompareOp::Lt => "<",
-        CompareOp::Le => "<=",
-        CompareOp::Gt => ">",
-        CompareOp::Ge => ">=",
     }
 }

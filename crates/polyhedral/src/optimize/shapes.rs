@@ -1,0 +1,56 @@
+//! Shapes of programs for which there is a better way than the scheduler's: stencils in time, triangular solves, windows, and nests that keep their order.
+
+use loops::Function;
+
+use super::realise;
+use super::{Optimized, Options, Report, Tiling, finish};
+use crate::dependence::Dependence;
+use crate::fault::Result;
+use crate::limits::Limits;
+use crate::locality::Caches;
+use crate::model::Model;
+use crate::transform::{Request, Shaped, diamond, keep, rows, window};
+
+/// The result for such a shape. What does not work out is noted, and the general way is taken.
+pub(super) fn special(
+    model: &Model,
+    function: &Function,
+    dependences: &[Dependence],
+    options: &Options,
+    limits: Limits,
+    report: &mut Report,
+) -> Option<Optimized> {
+    let (width, caches) = match &options.tiling {
+        Tiling::None => return None,
+        Tiling::Fixed(sizes) => (Some(*sizes.first()?), Caches::default()),
+        Tiling::Caches(caches) => (None, *caches),
+    };
+    let request = Request { width, caches, parallel: options.parallel, vector: options.vector };
+    let ways: [(&str, Way, bool); 4] = [
+        ("diamond tiles", diamond::diamonds, true),
+        ("strips of rows", rows::strips, true),
+        ("the order of the text", keep::keep, false),
+        ("windows", window::whole, false),
+    ];
+    for (what, way, tiles) in ways {
+        let tried = limits.run(&model.ctx, || way(model, dependences, request)).and_then(|found| {
+            let Some(shaped) = found else { return Ok(None) };
+            let make = if shaped.as_written { realise::text } else { realise::generate_checked };
+            let made = make(model, function, &shaped.tree, options, limits, report)?;
+            Ok(Some((made, shaped)))
+        });
+        match tried {
+            Ok(Some((made, shaped))) => {
+                report.bands.push(shaped.line);
+                report.tiled |= tiles;
+                return Some(finish(made, shaped.tree, std::mem::take(report)));
+            }
+            Ok(None) => {}
+            Err(error) => report.notes.push(format!("{what} were given up: {}", error.message)),
+        }
+    }
+    None
+}
+
+/// A way to look for a shape and to schedule it.
+type Way = fn(&Model, &[Dependence], Request) -> Result<Option<Shaped>>;
