@@ -35,6 +35,9 @@ const BY_DATA: f64 = 16.0;
 /// Cycles of one iteration of a loop beside its body.
 const ITERATION: f64 = 1.0;
 
+/// Bytes of the shortest vectors.
+const SHORTEST: f64 = 16.0;
+
 /// Cycles to begin a loop.
 const BEGIN: f64 = 4.0;
 
@@ -248,10 +251,12 @@ impl Walk<'_> {
             true => self.code(code, Some(l)),
             false => joined(self.stmts(&l.body)),
         };
-        // A vector is no longer than the loop.
-        let beyond = (body.lanes / trips.max(1.0)).max(1.0);
-        body.compute *= beyond;
-        body.lanes /= beyond;
+        // A vector is no longer than the loop, and none is as short as the colours of a pixel.
+        let lanes = body.lanes.max(1.0);
+        let bytes = trips * self.machine.registers.bytes as f64 / lanes;
+        let filled = if bytes < SHORTEST { 1.0 } else { lanes.min(trips.max(1.0)) };
+        body.compute *= lanes / filled;
+        body.lanes = filled;
         let overhead = match l.kind {
             LoopKind::Vector | LoopKind::Unroll(_) => 0.0,
             _ => ITERATION / body.lanes.max(1.0),

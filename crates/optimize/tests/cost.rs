@@ -96,3 +96,21 @@ fn tiles_move_what_is_in_them() {
     let ratio = cycles(&plain, 1.0) / cycles(&tiled, 1.0);
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
 }
+
+#[test]
+fn colours_of_pixels_are_no_vector() {
+    let pixels = |body: &str| format!("fn f[n](p: inout u8[n][3]) {{ for i in 0..n {{ {body} }} }}");
+    slower(
+        2.0,
+        &pixels("p[i][0] *= p[i][0]  p[i][1] *= p[i][1]  p[i][2] *= p[i][2]"),
+        &pixels("for c in 0..3 { p[i][c] *= p[i][c] }"),
+    );
+}
+
+#[test]
+fn quotients_of_integers_are_not_in_lanes() {
+    let values = |ty: &str| {
+        format!("fn f[n](a: inout {ty}[n], b: in {ty}[n]) {{ for i in 0..n {{ a[i] = a[i] / b[i] }} }}")
+    };
+    slower(3.0, &values("f64"), &values("i64"));
+}
