@@ -139,7 +139,9 @@ fn options_mean_what_they_mean_to_the_compiler() {
         assert_eq!(work.shell(&line).status.code(), Some(3), "{line}");
     }
     assert_eq!(work.run("lozenge cc -MM f.c"), "f.o: f.c count.h\n");
-    work.run("lozenge cc -MD -c f.c && grep -q 'f.o: f.c' f.d && ! grep -q lozenge- f.d");
+    // Compilers break the lines of such a file where the names are long.
+    let joined = work.run("lozenge cc -MD -c f.c && tr -d '\\\\\\n' < f.d | tr -s ' '");
+    assert!(joined.starts_with("f.o: f.c ") && !joined.contains("lozenge-"), "{joined}");
     assert!(work.run("lozenge cc --version").contains("Free Software"));
     assert_eq!(work.run("lozenge cc -dumpmachine"), work.run("cc -dumpmachine"));
 }
