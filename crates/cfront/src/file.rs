@@ -197,7 +197,7 @@ impl<'s> Reader<'s> {
             parser.declaration(Place::Global)?;
             return Ok(());
         };
-        let Some((name, _)) = declarator.name.clone() else { return Err(parser.expected("a name")) };
+        let Some((name, named_at)) = declarator.name.clone() else { return Err(parser.expected("a name")) };
         let crate::ctype::CType::Function { result } = declarator.ty.ty.clone() else {
             return Err(parser.error("a body for what is no function"));
         };
@@ -206,12 +206,15 @@ impl<'s> Reader<'s> {
         // A function that stays in use, or may be without one: compilers do not warn of it when its
         // calls are gone.
         let quiet = !specifiers.is_static || (start..parser.pos).any(|k| parser.is_inline(k));
-        let function = Function { result: *result, params: types, pure, inline: None, kept: None };
+        let function =
+            Function { result: *result, params: types, pure, inline: None, helper: None, kept: None };
         parser.scopes.declare(name.clone(), Symbol::Function(function.clone()));
         if quiet && !pure {
             let named = params.iter().map(|p| (p.name.clone(), p.ty.clone(), p.at)).collect();
             let inline = parser.inline(named, &function.result).map(Box::new);
-            parser.scopes.declare(name.clone(), Symbol::Function(Function { inline, ..function.clone() }));
+            let helper = parser.helper((&name, named_at), params, &function.result).map(Box::new);
+            let known = Function { inline, helper, ..function.clone() };
+            parser.scopes.declare(name.clone(), Symbol::Function(known));
         }
         let open = parser.pos;
         parser.skip_group();

@@ -12,6 +12,7 @@
 
 mod ast;
 pub mod codes;
+mod copies;
 mod ctype;
 mod exports;
 mod file;

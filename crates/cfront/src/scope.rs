@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ast::At;
 use crate::ctype::{Known, QType};
-use crate::parser::Inline;
+use crate::parser::{Helper, Inline};
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
@@ -60,6 +60,8 @@ pub struct Function {
     pub pure: bool,
     /// What its calls stand for, where that is expressions.
     pub inline: Option<Box<Inline>>,
+    /// What its calls stand for as statements, where it returns nothing.
+    pub helper: Option<Box<Helper>>,
     /// Why its calls stand for nothing else, if it has a body and that is seen at once.
     pub kept: Option<Kept>,
 }
@@ -111,8 +113,9 @@ impl Scopes {
             if let (Symbol::Function(new), Some(Symbol::Function(old))) = (&symbol, scope.get(&name)) {
                 let pure = new.pure || old.pure;
                 let inline = new.inline.clone().or(old.inline.clone());
+                let helper = new.helper.clone().or(old.helper.clone());
                 let kept = new.kept.clone().or(old.kept.clone());
-                let merged = Symbol::Function(Function { pure, inline, kept, ..new.clone() });
+                let merged = Symbol::Function(Function { pure, inline, helper, kept, ..new.clone() });
                 scope.insert(name, merged);
                 return;
             }

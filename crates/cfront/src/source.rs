@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use loops::Span;
 
 use crate::ast::At;
+use crate::copies::Copies;
 use crate::lexer::{Tok, Token, continues_ident, tokens};
 
 /// The original text, the preprocessed text and its tokens.
@@ -15,6 +16,10 @@ pub struct Source<'s> {
     pub original: &'s str,
     pub text: &'s str,
     pub tokens: Vec<Token>,
+    /// The last token of the text. Behind it are copies of functions.
+    pub end: usize,
+    /// Where these are.
+    pub copies: Copies,
     /// Byte offset of the start of each original line, and one past the end.
     original_lines: Vec<usize>,
     /// Byte offset of the start of each preprocessed line.
@@ -58,7 +63,10 @@ impl<'s> Source<'s> {
             }
         }
         let (original_lines, text_lines) = (line_starts(original), line_starts(text));
-        Source { original, text, tokens: tokens(text), original_lines, text_lines, markers, macros }
+        let mut tokens = tokens(text);
+        let end = tokens.len() - 1;
+        let copies = Copies::of(text, &mut tokens);
+        Source { original, text, tokens, end, copies, original_lines, text_lines, markers, macros }
     }
 
     /// The text of a token.

@@ -1,5 +1,7 @@
 //! Replaces regions by C text: whole lines, every other byte as it was.
 
+use std::collections::BTreeSet;
+
 use loops::Diagnostic;
 
 use crate::codes;
@@ -17,6 +19,8 @@ pub struct Replacement {
     pub conditions: Vec<String>,
     /// Headers that the text needs, as in `<omp.h>`; included at the top of the file.
     pub includes: Vec<String>,
+    /// Lines that define macros of the conditions; at the top of the file, the same ones once.
+    pub definitions: Vec<String>,
 }
 
 /// The original file with regions replaced. Regions without a replacement stay as they are.
@@ -71,6 +75,8 @@ fn spliced(
         }
     }
     headers.iter().for_each(|header| out.line("", &format!("#include {header}")));
+    let definitions: BTreeSet<&String> = replacements.iter().flat_map(|r| &r.definitions).collect();
+    definitions.iter().flat_map(|text| text.lines()).for_each(|text| out.line("", text));
     if marked {
         let name: String = file.name.chars().flat_map(in_string).collect();
         out.line("", &format!("#line 1 \"{name}\""));

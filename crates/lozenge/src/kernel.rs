@@ -16,6 +16,10 @@ use crate::failure::Failure;
 use crate::files::{Scratch, reason};
 use crate::process::{self, Compiler};
 
+/// What tests give to C compilers, so that the result of a region runs at all sizes, also where the
+/// text would on one thread or with little work.
+pub const ALWAYS: &str = "-DLOZENGE_PAYS(work)=1";
+
 /// A compiled program in a folder of its own.
 #[derive(Debug)]
 pub struct Program {

@@ -340,7 +340,7 @@ impl Lowering<'_> {
             }
             ExprKind::Call { function, .. } => {
                 let message = format!("a call of `{function}` as a statement: what it accesses is not known");
-                let help = "write out what it does, or end the region before the call and begin another one after it; a function that returns a value can be called in an assignment";
+                let help = "a function of the file that is `inline`, returns nothing and has no `return` takes the place of its calls; or write out what it does, or end the region before the call and begin another one after it";
                 self.fail_with(codes::CALL, message, (e.at, "not possible in a region"), help)
             }
             ExprKind::Unsupported(what) => {

@@ -6,27 +6,49 @@
 //! condition reads what it reads. A condition on something that its branches write is evaluated
 //! once, before them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use loops::{
-    Access, ArrayDecl, Assign, BinaryOp, Expr as Hub, ReduceOp, Scalar, Stmt as HubStmt, Storage, UnaryOp,
-    Update,
+    Access, ArrayDecl, Assign, BinaryOp, Expr as Hub, Name, ReduceOp, Scalar, Stmt as HubStmt, Storage,
+    UnaryOp, Update,
 };
 
 use super::condition::as_extremum;
 use super::{Lowering, Try};
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::ctype::IntType;
+
+/// Where lowering stands.
+struct Marks {
+    labels: usize,
+    taken: BTreeMap<Name, Option<IntType>>,
+    pending: usize,
+    diagnostics: usize,
+    blamed: BTreeSet<usize>,
+}
 
 impl Lowering<'_> {
     /// A conditional whose condition is not affine.
     pub(super) fn choice(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
-        let (labels, pending, diagnostics) = (self.labels, self.pending.len(), self.diagnostics.len());
-        let blamed = self.blamed.clone();
-        let taken = self.taken.clone();
+        let before = self.marks();
         let mut changed = self.changed_by(then);
         otherwise.iter().for_each(|stmt| changed.extend(self.changed_by(stmt)));
         // Where the branches change what is followed, they are looked at one by one.
         let followed = changed.iter().any(|k| self.value_of(*k).is_some() || !self.is_data(*k));
         let count = assignments(then).zip(otherwise.map_or(Some(0), assignments));
         if let Some((yes, no)) = count.filter(|_| !followed) {
+            if yes + no > 1 {
+                let holds = self.truth(cond)?;
+                let mut read = Vec::new();
+                always_read(&holds, &mut read);
+                let one = self.one_value(&read, holds, then, otherwise)?;
+                self.forget_all(&changed, cond.at);
+                if let Some((target, value)) = one {
+                    self.labels = before.labels;
+                    return Ok(vec![self.assign(target, None, value)]);
+                }
+                self.again(&before);
+            }
             let mut holds = self.truth(cond)?;
             let mut read = Vec::new();
             always_read(&holds, &mut read);
@@ -46,15 +68,76 @@ impl Lowering<'_> {
             }
         }
         // Once more, as it stands.
-        self.labels = labels;
-        self.taken = taken;
+        self.again(&before);
+        self.guard(cond, then, otherwise)
+    }
+
+    /// Where lowering stands, for statements that are looked at twice.
+    fn marks(&self) -> Marks {
+        Marks {
+            labels: self.labels,
+            taken: self.taken.clone(),
+            pending: self.pending.len(),
+            diagnostics: self.diagnostics.len(),
+            blamed: self.blamed.clone(),
+        }
+    }
+
+    /// Back to marks. Names that were given stay taken.
+    fn again(&mut self, marks: &Marks) {
+        self.labels = marks.labels;
+        self.taken = marks.taken.clone();
         for name in self.names.values() {
             self.taken.entry(name.clone()).or_insert(None);
         }
-        self.pending.truncate(pending);
-        self.diagnostics.truncate(diagnostics);
-        self.blamed = blamed;
-        self.guard(cond, then, otherwise)
+        self.pending.truncate(marks.pending);
+        self.diagnostics.truncate(marks.diagnostics);
+        self.blamed = marks.blamed.clone();
+    }
+
+    /// Branches that assign to one element alone, as one value for it: `if (a < l) a = l; else if (a
+    /// > h) a = h;` is `a = a < l ? l : a > h ? h : a`. `read` is what is read in any case.
+    fn one_value(
+        &mut self,
+        read: &[Access],
+        holds: Hub,
+        then: &Stmt,
+        otherwise: Option<&Stmt>,
+    ) -> Try<Option<(Access, Hub)>> {
+        let Some((target, yes)) = self.assigned_alone(read, then)? else { return Ok(None) };
+        let no = match otherwise {
+            None => Hub::Load(target.clone()),
+            Some(stmt) => match self.assigned_alone(read, stmt)? {
+                Some((same, no)) if same == target => no,
+                _ => return Ok(None),
+            },
+        };
+        let value = Hub::Select(Box::new(holds), Box::new(yes), Box::new(no));
+        Ok(Some((target, value)))
+    }
+
+    /// The only element that a branch assigns to, with its value.
+    fn assigned_alone(&mut self, read: &[Access], stmt: &Stmt) -> Try<Option<(Access, Hub)>> {
+        match &stmt.kind {
+            StmtKind::Block(body) => match body.as_slice() {
+                [one] => self.assigned_alone(read, one),
+                _ => Ok(None),
+            },
+            StmtKind::If { cond, then, otherwise } => {
+                let holds = self.truth(cond)?;
+                self.one_value(read, holds, then, otherwise.as_deref())
+            }
+            StmtKind::Expr(e) => match self.expression_statement(e)?.as_slice() {
+                [HubStmt::Assign(assign)]
+                    if assign.target.indices.is_empty() || read.contains(&assign.target) =>
+                {
+                    self.mark_read(&assign.target);
+                    Ok(Some((assign.target.clone(), new_value(assign))))
+                }
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
     }
 
     /// Statements that run where a condition on data holds, or does not.
@@ -164,29 +247,29 @@ fn assignments(stmt: &Stmt) -> Option<usize> {
     }
 }
 
+/// The value that an assignment gives its target.
+fn new_value(assign: &Assign) -> Hub {
+    let (old, value) = (Hub::Load(assign.target.clone()), assign.value.clone());
+    let Some(update) = assign.update else { return value };
+    let op = match update.op {
+        ReduceOp::Add => BinaryOp::Add,
+        ReduceOp::Mul => BinaryOp::Mul,
+        ReduceOp::Min => BinaryOp::Min,
+        ReduceOp::Max => BinaryOp::Max,
+        ReduceOp::And => BinaryOp::And,
+        ReduceOp::Or => BinaryOp::Or,
+    };
+    match value {
+        // As it was written.
+        Hub::Unary(UnaryOp::Neg, value) if op == BinaryOp::Add => Hub::binary(BinaryOp::Sub, old, *value),
+        value => Hub::binary(op, old, value),
+    }
+}
+
 /// The assignment of the new value where `holds`, of the old one elsewhere.
 fn guarded(assign: Assign, holds: &Hub, is_integer: bool) -> Assign {
     let old = Hub::Load(assign.target.clone());
-    let new = match assign.update {
-        None => assign.value,
-        Some(update) => {
-            let op = match update.op {
-                ReduceOp::Add => BinaryOp::Add,
-                ReduceOp::Mul => BinaryOp::Mul,
-                ReduceOp::Min => BinaryOp::Min,
-                ReduceOp::Max => BinaryOp::Max,
-                ReduceOp::And => BinaryOp::And,
-                ReduceOp::Or => BinaryOp::Or,
-            };
-            match assign.value {
-                // As it was written.
-                Hub::Unary(UnaryOp::Neg, value) if op == BinaryOp::Add => {
-                    Hub::binary(BinaryOp::Sub, old.clone(), *value)
-                }
-                value => Hub::binary(op, old.clone(), value),
-            }
-        }
-    };
+    let new = new_value(&assign);
     // Of integers, it may be the larger or the smaller one; floating point differs on NaN and -0.
     if let (true, Some(largest)) = (is_integer, as_extremum(holds, &new, &old)) {
         let op = if largest { ReduceOp::Max } else { ReduceOp::Min };

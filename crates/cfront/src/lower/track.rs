@@ -96,12 +96,14 @@ impl Lowering<'_> {
     /// Whether the values of an object can be followed, and have to be.
     pub(super) fn is_followed(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
+        // Uses are those of the text, by name, and not of functions in the place of calls.
+        let copied = object.declared.first as usize > self.cx.source.end;
         let own = matches!(object.place, None | Some(Declared::Local | Declared::Parameter))
             && object.through.is_none()
             && !object.name.contains(['.', '-', '['])
             && !object.per_thread
             && !object.ty.volatile
-            && !self.cx.uses.address_taken(&object.name);
+            && (copied || !self.cx.uses.address_taken(&object.name));
         own && match &object.ty.ty {
             CType::Int(int) => {
                 let counted = matches!(self.class(k), Class::LoopVariable(_));

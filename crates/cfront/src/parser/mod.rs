@@ -7,6 +7,7 @@ mod decl;
 mod expr;
 mod guards;
 mod header;
+mod helper;
 mod inline;
 mod jumps;
 mod member;
@@ -19,6 +20,7 @@ use crate::lexer::Tok;
 use crate::scope::Scopes;
 use crate::source::Source;
 
+pub use helper::Helper;
 pub use inline::{Inline, acts};
 pub use member::PLACE;
 pub use size::Measured;
@@ -61,7 +63,7 @@ impl<'s> Parser<'s> {
         Parser {
             source,
             pos: 0,
-            end: source.tokens.len() - 1,
+            end: source.end,
             scopes: Scopes::new(),
             measured: Vec::new(),
             retyped: None,

@@ -109,7 +109,7 @@ impl Parser<'_> {
                 _ => {
                     let value = self.expression()?;
                     self.expect(";")?;
-                    one_statement(value)
+                    self.statements_of(&value).unwrap_or_else(|| one_statement(value))
                 }
             },
         };

@@ -9,7 +9,7 @@ use crate::command::bench_c::close;
 use crate::command::run_athread::{NOTHING, WRITE};
 use crate::failure::{Failure, Source};
 use crate::files;
-use crate::kernel::{Program, sizes};
+use crate::kernel::{ALWAYS, Program, sizes};
 use crate::pipeline::Emission;
 use crate::process::Compiler;
 use crate::request::Request;
@@ -91,7 +91,7 @@ pub fn compare(
 ) -> Result<(), Failure> {
     let path = crate::encoding::path(&source.path);
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut flags = vec!["-O1", "-ffp-contract=off", "-fopenmp"];
+    let mut flags = vec!["-O1", "-ffp-contract=off", "-fopenmp", ALWAYS];
     flags.extend(defines.iter().map(String::as_str));
     let limit = Duration::from_secs(120);
     let original = Program::build(compiler, &source.text, folder, &flags, &[])?.run(1, limit)?;

@@ -444,7 +444,7 @@ pub fn athread(
         let text = targets::athread::region(&one.mapped.function, &host, threads)
             .map_err(|d| Failure::in_source(source, vec![d]))?;
         functions.push(&one.mapped.function);
-        replacements.push(Replacement { region: k, text, conditions, includes: Vec::new() });
+        replacements.push(Replacement { region: k, text, conditions, ..Replacement::default() });
     }
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;

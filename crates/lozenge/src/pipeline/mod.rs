@@ -10,6 +10,7 @@ mod c;
 mod candidates;
 mod certificate;
 mod functional;
+mod gain;
 pub mod graph;
 pub mod mpi;
 mod regions;

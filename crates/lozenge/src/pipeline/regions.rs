@@ -4,10 +4,11 @@
 //! Not here: how a file is read and a function scheduled (`c`), and the tests (`versions`).
 
 use cfront::{CFile, RegionInfo, Replacement};
-use loops::{Diagnostic, Expr, Loop, LoopKind, Stmt};
+use loops::Diagnostic;
 
 use super::Emission;
 use super::c::{first_line, is_auto, names, optimise, remark};
+use super::gain;
 use super::versions::{self, Tested};
 use crate::failure::{Failure, Source};
 use crate::request::{Request, Schedule};
@@ -109,6 +110,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         one.warnings.push(kept(source, info));
         return Ok(one);
     }
+    let predicted = optimised.report.on_one_thread;
     let function = match loops::directive::any(&region.function) {
         // Threads that are asked for stay.
         true => optimised.function,
@@ -123,12 +125,17 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         return Ok(one);
     };
     let mut tests = sizes;
-    // Nobody has said of this nest that it takes long: where it does not, it is as it was.
-    if !info.marked && on_one_thread(&function.body) == region.function.body {
-        let names = names(&source.text, info);
-        let text = targets::region_text(&function, &names, &targets::Options::default());
-        if let Some(amounts) = text.ok().and_then(|text| text.amounts).filter(|all| !all.is_empty()) {
-            tests.push((any(&amounts), "there is enough work for several threads".to_owned()));
+    let mut definitions = Vec::new();
+    if gain::by_threads_alone(&region.function, &function, predicted) {
+        match gain::threads(source, info, &function) {
+            Some(pays) => {
+                tests.push((pays, "several threads run, and have enough work".to_owned()));
+                definitions.push(gain::PAYS.to_owned());
+            }
+            None => {
+                one.warnings.push(kept(source, info));
+                return Ok(one);
+            }
         }
     }
     let Tested { conditions, note } = versions::tested(source, info, tests, request)?;
@@ -140,30 +147,9 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
     one.warnings.extend(note);
     let text = targets::emit_region(&function, &names, &targets::Options::default())
         .map_err(|d| Failure::in_source(source, vec![d]))?;
-    one.replacement = Some(Replacement { region: 0, text, conditions, includes: Vec::new() });
+    one.replacement =
+        Some(Replacement { region: 0, text, conditions, definitions, ..Replacement::default() });
     Ok(one)
-}
-
-/// One of several conditions in C.
-fn any(conditions: &[String]) -> String {
-    match conditions {
-        [one] => one.clone(),
-        several => format!("({})", several.join(" || ")),
-    }
-}
-
-/// Statements without what the loops of the text do not have: threads and lanes.
-fn on_one_thread(body: &[Stmt]) -> Vec<Stmt> {
-    let one = |stmt: &Stmt| match stmt {
-        Stmt::Loop(l) => Stmt::Loop(Loop {
-            kind: LoopKind::Sequential,
-            reductions: Vec::new(),
-            body: on_one_thread(&l.body),
-            ..l.clone()
-        }),
-        other => other.map(&mut Expr::clone, &mut on_one_thread),
-    };
-    body.iter().map(one).collect()
 }
 
 /// That a region keeps its text: C compilers know best how to compile what people write.

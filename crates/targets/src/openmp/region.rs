@@ -63,7 +63,8 @@ pub fn emit_region(
 pub struct RegionText {
     /// The statements.
     pub text: String,
-    /// Conditions on sizes of which one holds if threads pay somewhere; none if that is not known.
+    /// Conditions on sizes of which one holds if threads pay somewhere; none if that is not known,
+    /// or not without the macros of the text.
     pub amounts: Option<Vec<String>>,
 }
 
@@ -127,9 +128,11 @@ pub fn region_text(
     printer.raw_if(&helpers::macros(&lower.helpers));
     printer.stmts(&stmts);
     let known = |(test, of): (String, BTreeSet<Name>)| {
-        of.iter().all(|name| function.sizes.contains(name)).then_some(test)
+        // Macros are defined with the text only.
+        let alone = !lower.helpers.iter().filter_map(|h| h.macro_name()).any(|name| test.contains(name));
+        (alone && of.iter().all(|name| function.sizes.contains(name))).then_some(test)
     };
-    let amounts = std::mem::take(&mut lower.amounts).into_iter().map(|amount| amount.and_then(known));
+    let amounts = lower.amounts.clone().into_iter().map(|amount| amount.and_then(known));
     let amounts = amounts.collect::<Option<Vec<_>>>();
     let text = fresh_macros(printer.finish(), &lower.helpers, &names.taken);
     Ok(RegionText { text, amounts })

@@ -230,7 +230,7 @@ impl Job {
             return &[];
         }
         // Who did not ask for OpenMP is not told of it.
-        &["-fopenmp", "-U_OPENMP"]
+        &["-fopenmp", "-U_OPENMP", "-DLOZENGE_OPENMP"]
     }
 
     /// The compiler gets what it was given. Where nothing was read for it, it takes the place of this

@@ -1,0 +1,135 @@
+//! Copies of the tokens of functions that return nothing, one for each call of them as a statement
+//! in a region. The call then stands for the statements of its copy: what is known of a name is
+//! known by its token, and each copy has tokens of its own.
+//!
+//! Not here: whether a function's body may take the place of its calls (`parser::helper`).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use crate::lexer::{Tok, Token};
+
+/// Tokens of a function that is copied.
+const MAX_TOKENS: usize = 1000;
+
+/// Tokens of all copies. Functions that call each other have copies up to here.
+const MAX_COPIED: usize = 100_000;
+
+/// The copies of a text, by the token of the call.
+#[derive(Default)]
+pub struct Copies {
+    by_call: BTreeMap<usize, usize>,
+}
+
+impl Copies {
+    /// Copies the functions of a text behind its tokens.
+    pub fn of(text: &str, tokens: &mut Vec<Token>) -> Copies {
+        let functions = functions(text, tokens);
+        let mut copies = Copies::default();
+        if functions.is_empty() {
+            return copies;
+        }
+        let mut places: VecDeque<Range<usize>> = regions(tokens).into();
+        let mut copied = 0;
+        while let Some(place) = places.pop_front() {
+            for call in place {
+                let Some(function) = called(text, tokens, call, &functions) else { continue };
+                copied += function.len();
+                if copied > MAX_COPIED {
+                    return copies;
+                }
+                copies.by_call.insert(call, tokens.len());
+                places.push_back(tokens.len()..tokens.len() + function.len());
+                tokens.extend_from_within(function);
+            }
+        }
+        copies
+    }
+
+    /// Where the copy of a function begins, with its name, for the call at this token.
+    pub fn of_call(&self, call: usize) -> Option<usize> {
+        self.by_call.get(&call).copied()
+    }
+}
+
+fn word<'t>(text: &'t str, token: &Token) -> &'t str {
+    &text[token.start as usize..token.end as usize]
+}
+
+/// Where calls are looked for: in regions, or everywhere if there are none.
+fn regions(tokens: &[Token]) -> Vec<Range<usize>> {
+    let places = |tok: Tok| (0..tokens.len()).filter(move |k| tokens[*k].tok == tok);
+    let ends: Vec<usize> = places(Tok::EndScop).collect();
+    let pairs: Vec<_> = places(Tok::Scop).zip(ends).map(|(first, last)| first..last).collect();
+    if pairs.is_empty() { vec![0..tokens.len()] } else { pairs }
+}
+
+/// The functions `void name(...) {...}` of a text, from the name to the last brace.
+fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usize>> {
+    let mut found = BTreeMap::new();
+    let (mut k, mut returns_nothing) = (0, false);
+    while k < tokens.len() {
+        match tokens[k].tok {
+            Tok::Punct(";" | "}") => returns_nothing = false,
+            Tok::Punct("{") => match group(tokens, k) {
+                Some(end) => {
+                    k = end;
+                    returns_nothing = false;
+                }
+                None => return found,
+            },
+            Tok::Ident if word(text, &tokens[k]) == "void" => returns_nothing = true,
+            Tok::Ident if returns_nothing && is(tokens, k + 1, "(") => {
+                let Some(close) = group(tokens, k + 1) else { return found };
+                if is(tokens, close, "{") {
+                    let Some(end) = group(tokens, close) else { return found };
+                    let function = k..end;
+                    let plain = !tokens[function.clone()]
+                        .iter()
+                        .any(|t| matches!(t.tok, Tok::Scop | Tok::EndScop | Tok::Pragma));
+                    if plain && function.len() <= MAX_TOKENS {
+                        found.insert(word(text, &tokens[k]), function);
+                    }
+                }
+                // The braces are a group of their own.
+                k = close - 1;
+            }
+            _ => {}
+        }
+        k += 1;
+    }
+    found
+}
+
+/// The function that is called by a statement beginning at this token.
+fn called(
+    text: &str,
+    tokens: &[Token],
+    at: usize,
+    functions: &BTreeMap<&str, Range<usize>>,
+) -> Option<Range<usize>> {
+    (tokens[at].tok == Tok::Ident && is(tokens, at + 1, "(")).then_some(())?;
+    let function = functions.get(word(text, &tokens[at]))?;
+    let close = group(tokens, at + 1)?;
+    is(tokens, close, ";").then(|| function.clone())
+}
+
+fn is(tokens: &[Token], k: usize, punct: &str) -> bool {
+    matches!(tokens.get(k).map(|t| t.tok), Some(Tok::Punct(p)) if p == punct)
+}
+
+/// One past the group that opens at a token.
+fn group(tokens: &[Token], open: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (k, token) in tokens.iter().enumerate().skip(open) {
+        match token.tok {
+            Tok::Punct("(" | "{" | "[") => depth += 1,
+            Tok::Punct(")" | "}" | "]") => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(k + 1);
+        }
+    }
+    None
+}
