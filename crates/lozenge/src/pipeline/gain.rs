@@ -4,6 +4,7 @@
 //! C compilers know best how to compile what people write: a loop of the text is vectorised,
 //! versioned for strides and unrolled as one that threads share out is not.
 
+use ::optimize::{Machine, cost};
 use cfront::RegionInfo;
 use loops::{Access, BinaryOp, Expr, Function, Loop, LoopKind, Stmt};
 
@@ -24,7 +25,7 @@ int omp_get_max_threads(void);
 /// Whether the result is faster than the text on several threads alone. It has the loops of the
 /// text then, or others of which nothing is predicted on one thread; and nothing of what C compilers
 /// do not do with the text.
-pub fn by_threads_alone(text: &Function, result: &Function, predicted: Option<f64>) -> bool {
+pub fn by_threads_alone(text: &Function, result: &Function, machine: &Machine) -> bool {
     let told = |l: &Loop| l.kind == LoopKind::Vector && !vectorised_anyway(l);
     if loops::directive::any(text) || any_loop(&result.body, told) {
         return false;
@@ -32,7 +33,8 @@ pub fn by_threads_alone(text: &Function, result: &Function, predicted: Option<f6
     let (mut of_text, mut of_result) = (Vec::new(), Vec::new());
     shape(&text.body, &mut of_text);
     shape(&result.body, &mut of_result);
-    let nothing = || predicted.is_some_and(|times| times <= NOTHING);
+    let cycles = |function: &Function| cost(function, &machine.one_thread()).cycles();
+    let nothing = || cycles(text) <= NOTHING * cycles(result);
     // Calls of `fmin` are slow in the text.
     (of_text == of_result || nothing()) && !any_expr(&result.body, is_extreme)
 }

@@ -7,7 +7,7 @@ use cfront::{CFile, RegionInfo, Replacement};
 use loops::Diagnostic;
 
 use super::Emission;
-use super::c::{first_line, is_auto, names, optimise, remark};
+use super::c::{first_line, is_auto, machine, names, optimise, remark};
 use super::gain;
 use super::versions::{self, Tested};
 use crate::failure::{Failure, Source};
@@ -110,7 +110,6 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         one.warnings.push(kept(source, info));
         return Ok(one);
     }
-    let predicted = optimised.report.on_one_thread;
     let function = match loops::directive::any(&region.function) {
         // Threads that are asked for stay.
         true => optimised.function,
@@ -124,24 +123,21 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         one.warnings.push(versions::beyond(source, info));
         return Ok(one);
     };
-    let mut tests = sizes;
-    let mut definitions = Vec::new();
-    if gain::by_threads_alone(&region.function, &function, predicted) {
-        match gain::threads(source, info, &function) {
-            Some(pays) => {
-                tests.push((pays, "several threads run, and have enough work".to_owned()));
-                definitions.push(gain::PAYS.to_owned());
-            }
-            None => {
-                one.warnings.push(kept(source, info));
-                return Ok(one);
-            }
+    let (mut pays, mut definitions) = (None, Vec::new());
+    if gain::by_threads_alone(&region.function, &function, &machine(request)?) {
+        pays = gain::threads(source, info, &function);
+        if pays.is_none() {
+            one.warnings.push(kept(source, info));
+            return Ok(one);
         }
+        definitions.push(gain::PAYS.to_owned());
     }
-    let Tested { conditions, note } = versions::tested(source, info, tests, request)?;
+    let Tested { mut conditions, note } = versions::tested(source, info, sizes, request)?;
+    // Not an assumption: results are the same.
+    conditions.splice(0..0, pays);
     one.promise = Some(versions::promise(info, note.as_ref()));
     let mut names = names(&source.text, info);
-    if note.is_some() {
+    if !conditions.is_empty() || !info.assumptions.is_empty() {
         names.indent.push_str("  ");
     }
     one.warnings.extend(note);
