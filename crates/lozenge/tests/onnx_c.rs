@@ -570,11 +570,11 @@ fn special_numbers_agree_through_c() {
         let (mut cases, mut failures) = (Vec::new(), Vec::new());
         for (number, special) in special::calls(&text).iter().enumerate() {
             let op = Operator::from(special.op.as_str());
-            let operand = |tensor| {
-                let tensor: &Tensor = tensor;
+            fn operand(tensor: &Option<Tensor>) -> Option<Operand<'_>> {
+                let tensor = tensor.as_ref()?;
                 let shape = tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect();
                 Some(Operand { elem: tensor.elem, shape, constant: Some(tensor) })
-            };
+            }
             let inputs = special.inputs.iter().map(operand).collect();
             let (attributes, outputs) = (&special.attributes[..], special.results.len());
             let call = Call { op: &op, opset: 21, attributes, inputs, outputs };

@@ -45,12 +45,13 @@ impl Packing {
         self.matrices * self.one()
     }
 
-    /// The panels of a tensor's elements; `None` if their number differs, or if they are not
-    /// floating-point numbers.
+    /// The panels of a tensor's elements; `None` if their number differs, or if they are neither
+    /// floating-point numbers nor integers of 32 bits.
     pub fn pack(&self, tensor: &Tensor) -> Option<Tensor> {
         let data = match &tensor.data {
             Data::F32(values) => Data::F32(self.panels(values)?),
             Data::F64(values) => Data::F64(self.panels(values)?),
+            Data::I32(values) => Data::I32(self.panels(values)?),
             _ => return None,
         };
         Some(Tensor { shape: vec![data.len()], data })
