@@ -12,6 +12,7 @@ use super::Refusal;
 use super::build::Cx;
 use super::packing::{Packing, Panels};
 use super::value::{Val, index, int, number};
+use crate::types::ElementType;
 
 /// A product of fewer multiplications is not worth tiles.
 pub(super) const WORTH_TILES: i64 = 1 << 15;
@@ -138,7 +139,24 @@ pub(super) fn packing(
         true => (m, tile.rows, m % tile.rows),
         false => (n, tile.lanes, tile.rest(n)),
     };
-    Some(Packing { matrices, lines, sum, pitches, wide, full: lines / wide, narrow })
+    Some(Packing { matrices, lines, sum, pitches, wide, full: lines / wide, narrow, narrowed: None })
+}
+
+/// The panels of the right matrix of a product of integers: bytes stay bytes in them.
+pub(super) fn packing_of_integers(
+    registers: Registers,
+    elem: ElementType,
+    extents: [i64; 3],
+    matrices: i64,
+    pitches: [i64; 3],
+) -> Option<Packing> {
+    let narrowed = match elem {
+        ElementType::I8 => Some(Scalar::I8),
+        ElementType::U8 => Some(Scalar::U8),
+        _ => None,
+    };
+    let packing = packing(registers, Scalar::I32, extents, false, matrices, pitches)?;
+    Some(Packing { narrowed, ..packing })
 }
 
 /// Columns that the tiles of a product of `m` rows and `n` columns compute.
@@ -346,18 +364,17 @@ pub(super) fn product(
     Some(Product { extents, registers, scalar, left: Side::Elements(&left), right, last }.build(cx))
 }
 
-/// The product of an `m x k` and a `k x n` matrix given element by element; none if an extent is
-/// not known or 0.
+/// The product of an `m x k` and a `k x n` matrix, the left one given element by element; none if an
+/// extent is not known or 0.
 pub(super) fn elements(
     cx: &mut Cx,
-    registers: Registers,
-    scalar: Scalar,
+    (registers, scalar): (Registers, Scalar),
     [m, k, n]: &[Size; 3],
     left: &dyn Fn(&mut Cx, &Val, &Val) -> Val,
-    right: &dyn Fn(&mut Cx, &Val, &Val) -> Val,
+    right: Side<'_>,
     last: Last,
 ) -> Option<Val> {
-    let (left, right) = (Side::Elements(left), Side::Elements(right));
+    let left = Side::Elements(left);
     Some(Product { extents: extents(m, k, n)?, registers, scalar, left, right, last }.build(cx))
 }
 

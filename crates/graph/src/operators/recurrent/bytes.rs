@@ -88,7 +88,10 @@ impl Bytes {
         if let Some((registers, extents)) = self.registers.zip(extents) {
             let left = |_: &mut Cx, i: &Val, k: &Val| bytes.at(&[i.clone(), k.clone()]);
             let right = match &weights.packed {
-                Some(packed) => Side::Panels(packed.known_matrix(direction)),
+                Some(packed) => {
+                    let zero = weights.zero.as_ref().map(|zero| zero.at(&[int(direction)]));
+                    Side::Panels(packed.known_matrix(direction).less(zero))
+                }
                 None => Side::Elements(&right),
             };
             let left = Side::Elements(&left);
@@ -116,7 +119,8 @@ impl Weights {
         let all = op.ranked(at.0, 3..=3)?;
         let scale = op.ranked(at.1, 1..=2)?;
         let constant = op.operand(at.1 + 1).and_then(|operand| operand.constant);
-        let nothing = constant.and_then(|zero| zero.to_ints()).is_some_and(|all| all.iter().all(|z| *z == 0));
+        let nothing =
+            constant.and_then(|zero| zero.to_integers()).is_some_and(|all| all.iter().all(|z| *z == 0));
         let zero = match nothing {
             true => None,
             false => op.optional(at.1 + 1)?,
@@ -135,9 +139,12 @@ impl Weights {
             ));
         }
         let extents = rows.zip(all.shape[1].as_constant()).filter(|(rows, sum)| *rows > 0 && *sum > 0);
-        let packing = op.fast.zip(extents).filter(|_| zero.is_none()).and_then(|(registers, (rows, sum))| {
-            let pitches = [sum * lines, 1, lines];
-            tiles::packing(registers, Scalar::I32, [rows, sum, lines], false, net.directions as i64, pitches)
+        // Zero points for units stand in the way: there is one for all lanes.
+        let one = zero.as_ref().is_none_or(|zero| zero.rank() == 1);
+        let packing = op.fast.zip(extents).filter(|_| one);
+        let packing = packing.and_then(|(registers, (rows, sum))| {
+            let (directions, pitches) = (net.directions as i64, [sum * lines, 1, lines]);
+            tiles::packing_of_integers(registers, all.elem, [rows, sum, lines], directions, pitches)
         });
         let packed = op.packed(at.0, packing);
         Ok(Weights { all, packed, scale, zero })
