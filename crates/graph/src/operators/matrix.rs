@@ -83,8 +83,8 @@ fn product(
                 after.apply(cx, value, &at, &dims)
             };
             let right = panels.clone().map_or(Side::Elements(&rights), Side::Panels);
-            let scalar = loops::Scalar::I32;
-            tiles::elements(cx, (registers, scalar), &extents, &lefts, right, &sums)
+            let way = (registers, loops::Scalar::I32);
+            tiles::elements(cx, way, &extents, &lefts, right, &sums)
                 .unwrap_or_else(|| Refusal::internal("a product of unknown extents").into())
         });
         op.result(val, elem, shape);
@@ -268,7 +268,7 @@ fn parameters_fit(a: &Input, b: &Input, parameters: &[&Option<Input>]) -> Done {
 
 pub(super) fn mat_mul_integer(op: &mut Op) -> Done {
     let (a, b) = (op.ranked(0, 1..)?, op.ranked(1, 1..)?);
-    let (za, zb) = (op.optional(2)?, op.optional(3)?);
+    let (za, zb) = (op.optional(2)?, op.zero_point(3)?);
     parameters_fit(&a, &b, &[&za, &zb])?;
     let (ra, rb) = (a.rank(), b.rank());
     product(
@@ -291,7 +291,7 @@ pub(super) fn mat_mul_integer(op: &mut Op) -> Done {
 pub(super) fn qlinear_mat_mul(op: &mut Op) -> Done {
     let (a, b) = (op.ranked(0, 1..)?, op.ranked(3, 1..)?);
     let (sa, za) = (op.optional(1)?, op.optional(2)?);
-    let (sb, zb) = (op.optional(4)?, op.optional(5)?);
+    let (sb, zb) = (op.optional(4)?, op.zero_point(5)?);
     let (sy, zy) = (op.input(6)?, op.input(7)?);
     let (ra, rb) = (a.rank(), b.rank());
     let elem = zy.elem;

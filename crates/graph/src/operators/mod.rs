@@ -327,6 +327,15 @@ impl<'a> Op<'a> {
         self.optional(k)?.ok_or_else(|| Refusal::inputs(format!("input {k} is missing")))
     }
 
+    /// An optional input that is subtracted from numbers; none if all of it is known to be 0.
+    fn zero_point(&mut self, k: usize) -> Result<Option<Input>, Refusal> {
+        let known = self.operand(k).and_then(|operand| operand.constant?.to_integers());
+        match known.is_some_and(|all| all.iter().all(|zero| *zero == 0)) {
+            true => Ok(None),
+            false => self.optional(k),
+        }
+    }
+
     /// An input with so many dimensions.
     fn ranked(&mut self, k: usize, ranks: impl RangeBounds<usize>) -> Result<Input, Refusal> {
         let x = self.input(k)?;

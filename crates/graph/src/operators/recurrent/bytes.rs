@@ -118,13 +118,7 @@ impl Weights {
     ) -> Result<Weights, Refusal> {
         let all = op.ranked(at.0, 3..=3)?;
         let scale = op.ranked(at.1, 1..=2)?;
-        let constant = op.operand(at.1 + 1).and_then(|operand| operand.constant);
-        let nothing =
-            constant.and_then(|zero| zero.to_integers()).is_some_and(|all| all.iter().all(|z| *z == 0));
-        let zero = match nothing {
-            true => None,
-            false => op.optional(at.1 + 1)?,
-        };
+        let zero = op.zero_point(at.1 + 1)?;
         if !all.elem.is_int() || all.shape[2] != Size::constant(lines) {
             return Err(Refusal::inputs("the weights are bytes, with a line for each element of the input"));
         }
