@@ -296,26 +296,30 @@ impl Product<'_> {
     /// A tile: the sums of some rows and columns, whose elements of the right matrix `right` has.
     fn block(&self, cx: &mut Cx, row: &Val, rows: i64, column: &Val, c: &Columns, right: Right) -> Val {
         let [_, k, _] = self.extents;
-        let zeros = cx.each(Prim::MapUnroll, rows, |cx, _| {
-            cx.each(Prim::MapVec, c.lanes, |_, _| number(self.scalar, 0.0))
-        });
+        // One row is a row, not a matrix: its sums are updated in place.
+        let each = |cx: &mut Cx, f: &mut dyn FnMut(&mut Cx, Val) -> Val| match rows {
+            1 => f(cx, index(0, &Size::constant(1))),
+            _ => cx.each(Prim::MapUnroll, rows, f),
+        };
+        let place = |r: &Val, l: Val| if rows == 1 { vec![l] } else { vec![r.clone(), l] };
+        let zeros = each(cx, &mut |cx, _| cx.each(Prim::MapVec, c.lanes, |_, _| number(self.scalar, 0.0)));
         let sums = cx.fold(&Size::constant(k), zeros, |cx, k, acc| {
-            cx.each(Prim::MapUnroll, rows, |cx, r| {
+            each(cx, &mut |cx, r| {
                 let left = match &self.left {
                     Side::Elements(left) => left(cx, &(row + r.int()), &k),
                     Side::Panels(panels) => panels.at(row, rows, &k, &r),
                 };
                 cx.each(Prim::MapVec, c.lanes, |cx, l| {
                     let product = &left * right(cx, &k, &l);
-                    acc.at(&[r.clone(), l]) + product
+                    acc.at(&place(&r, l)) + product
                 })
             })
         });
         cx.bind("sums", sums, |cx, sums| {
             cx.each(Prim::MapUnroll, rows, |cx, r| {
                 cx.each(Prim::MapVec, c.used, |cx, l| {
-                    let place = [r.clone(), l.int()];
-                    (self.last)(cx, sums.at(&place), &(row + r.int()), &(column + l.int()))
+                    let sum = sums.at(&place(&r, l.int()));
+                    (self.last)(cx, sum, &(row + r.int()), &(column + l.int()))
                 })
             })
         })
