@@ -2,6 +2,10 @@
 lozenge compile rates.graph --size n=2 | grep -A 3 'does not fit'
 lozenge run rates.graph --size n=2
 lozenge run rates.graph --size n=1 --check | grep check
+# the same where only a branch in it tells that; the name `?` is no name, so two extents differ
+lozenge compile nested.graph --size x.0=2 --size x.1=3 | grep 'does not fit these'
+lozenge run nested.graph --size x.0=1 --size x.1=3 --check 2>&1 | grep -e check -e warning
+lozenge compile nested.graph --strict --size x.0=1 --size '?=3' | grep -c '^int nested'
 # an input becomes a constant, and the branch is decided
 lozenge optimize rates.graph --const rate=16000 --size n=2 --check 2 -o fixed.graph | grep -e nodes: -e check:; grep -e input -e ' = ' fixed.graph
 lozenge optimize rates.graph --const rate=0.5

@@ -6,7 +6,8 @@ use graph::{Attribute, AttributeValue, Tensor};
 pub struct Special {
     pub op: String,
     pub attributes: Vec<Attribute>,
-    pub inputs: Vec<Tensor>,
+    /// `None` where an optional one is absent.
+    pub inputs: Vec<Option<Tensor>>,
     pub results: Vec<Tensor>,
 }
 
@@ -26,7 +27,7 @@ fn call(line: &str) -> Special {
     });
     Special {
         attributes: attributes.collect(),
-        inputs: parts.map(tensor).collect(),
+        inputs: parts.map(|part| (part != "-").then(|| tensor(part))).collect(),
         results: right.split(" | ").map(tensor).collect(),
         op,
     }

@@ -60,8 +60,9 @@ fn settle_at(model: &mut Model, options: &FoldOptions, depth: u32) -> Result<(),
                 bring_in(&mut inside.graph, &model.graph);
                 match settle_at(&mut inside, options, depth + 1) {
                     Ok(()) => {}
-                    // A branch that does not fit stays as it is; inference refuses two of them.
-                    Err(d) if branches && d.code == Code("G0301") => continue,
+                    // A branch that does not fit stays as far as it came: its nodes contradict each
+                    // other. Inference refuses two of them.
+                    Err(d) if branches && d.code == Code("G0301") => {}
                     Err(d) => return Err(d),
                 }
                 *inner = Arc::new(inside.graph);

@@ -144,8 +144,8 @@ struct Shared {
 
 impl Shared {
     /// A new parameter with these elements.
-    fn stored(&mut self, name: Name, elem: ElementType, carried: loops::Tensor) -> Place {
-        let (plan, bytes) = (&mut self.plan, carried_bytes(elem, &carried.shape).unwrap_or(0));
+    fn stored(&mut self, name: Name, carried: loops::Tensor) -> Place {
+        let (plan, bytes) = (&mut self.plan, carried.data.len() * carried.data.elem().bytes());
         let place = Place::Parameters(plan.parameter_bytes);
         plan.parameters.push((plan.parameter_bytes, name, carried));
         plan.parameter_bytes += aligned(bytes);
@@ -400,8 +400,7 @@ impl<'a, 's> Planner<'a, 's> {
             let message = format!("the elements of `{}` are not available", value.name());
             return Err(Diagnostic::general(Code("G0402"), message));
         };
-        let elem = tensor.map_or(ElementType::F32, |t| t.elem);
-        Ok(self.shared.stored(value.name().clone(), elem, carried))
+        Ok(self.shared.stored(value.name().clone(), carried))
     }
 
     fn step(&mut self, todo: &Todo<'_>, at: usize) -> Result<(), Diagnostic> {

@@ -19,7 +19,7 @@ const MAX_DEPTH: u32 = 64;
 
 /// Puts right what has one meaning, and says what that was, a sentence for each:
 ///
-/// - an extent below 0 means that the extent is not known;
+/// - an extent below 0, or with the name `?`, means that the extent is not known;
 /// - nodes of the model's graph that come before those whose results they use are sorted;
 /// - an initializer of a subgraph that has the name of a value around it stands for itself inside,
 ///   and so does a value whose name is that of a later result around it: they get other names.
@@ -48,22 +48,26 @@ fn out_of_order(graph: &Graph) -> Option<(NodeId, NodeId)> {
     })
 }
 
-/// Extents below 0 become unknown, of subgraphs' values too.
+/// Extents below 0 or named `?` become unknown, of subgraphs' values too.
 fn unknown_extents(graph: &mut Graph, said: &mut Vec<String>) {
     let wrong: Vec<(ValueId, TensorType)> = graph
         .values()
         .filter(|(_, value)| value.is_declared())
         .filter_map(|(id, value)| match value.ty() {
-            Some(ValueType::Tensor(ty)) if ty.shape.iter().flatten().any(negative) => Some((id, ty.clone())),
+            Some(ValueType::Tensor(ty)) if ty.shape.iter().flatten().any(means_unknown) => {
+                Some((id, ty.clone()))
+            }
             _ => None,
         })
         .collect();
     for (id, ty) in wrong {
-        said.push(format!(
-            "`{}` is declared as {ty}: a negative extent is taken for one that is not known",
-            graph.value(id).name()
-        ));
-        let known = |dim: Dim| if negative(&dim) { Dim::Unknown } else { dim };
+        let what = match ty.shape.iter().flatten().any(|dim| matches!(dim, Dim::Known(..0))) {
+            true => "a negative extent",
+            false => "the name `?`",
+        };
+        let name = graph.value(id).name();
+        said.push(format!("`{name}` is declared as {ty}: {what} is taken for an extent that is not known"));
+        let known = |dim: Dim| if means_unknown(&dim) { Dim::Unknown } else { dim };
         let shape = ty.shape.map(|shape| shape.into_iter().map(known).collect());
         graph.declare(id, TensorType { elem: ty.elem, shape });
     }
@@ -74,8 +78,13 @@ fn unknown_extents(graph: &mut Graph, said: &mut Vec<String>) {
     });
 }
 
-fn negative(dim: &Dim) -> bool {
-    matches!(dim, Dim::Known(..0))
+/// Whether an extent is written as exporters write one that they do not know.
+fn means_unknown(dim: &Dim) -> bool {
+    match dim {
+        Dim::Known(n) => *n < 0,
+        Dim::Symbolic(size) => size.as_param().is_some_and(|name| **name == *"?"),
+        Dim::Unknown => false,
+    }
 }
 
 /// Lets a function change each subgraph of the nodes; it says whether it did.

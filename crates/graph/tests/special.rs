@@ -47,7 +47,7 @@ fn special_numbers_have_the_results_of_the_table() {
     let mut failures = Vec::new();
     for call in table() {
         let op = Operator::from(call.op.as_str());
-        let inputs: Vec<Option<&Tensor>> = call.inputs.iter().map(Some).collect();
+        let inputs: Vec<Option<&Tensor>> = call.inputs.iter().map(Option::as_ref).collect();
         match operators::evaluate(&op, 21, &call.attributes, &inputs, call.results.len()) {
             Ok(got) => compare(&call, &got, &mut failures),
             Err(error) => failures.push(format!("{}: {error}", call.op)),
@@ -61,7 +61,7 @@ fn the_shortcut_of_folding_gives_them_too() {
     let (mut failures, mut taken) = (Vec::new(), 0);
     for call in table() {
         let op = Operator::from(call.op.as_str());
-        let inputs: Vec<Option<&Tensor>> = call.inputs.iter().map(Some).collect();
+        let inputs: Vec<Option<&Tensor>> = call.inputs.iter().map(Option::as_ref).collect();
         if let Some(got) = native::evaluate(&op, &call.attributes, &inputs, call.results.len(), usize::MAX) {
             taken += 1;
             compare(&call, &got, &mut failures);

@@ -421,6 +421,18 @@ fn narrow_products() -> Vec<Given> {
             calls.push(("Gemm", scaled, vec![halves(&[m, k]), halves(&[n, k]), halves(&[n])], constant));
         }
     }
+    // Bytes of every size, and the largest alone.
+    let (m, k, n) = (3, 1100, 40);
+    for zero in [0, 200] {
+        let largest = Tensor::raw(ElementType::U8, vec![m, k], vec![255; m * k].into()).unwrap();
+        let least = Tensor::raw(ElementType::I8, vec![k, n], vec![128; k * n].into()).unwrap();
+        let (any, some) = (bytes(ElementType::U8, &[m, k]), bytes(ElementType::I8, &[k, n]));
+        for (a, b) in [(largest, least), (any, some)] {
+            let shift = |elem| Tensor::raw(elem, vec![], vec![zero].into()).unwrap();
+            let zeros = [shift(ElementType::U8), shift(ElementType::I8)];
+            calls.push(("MatMulInteger", vec![], [vec![a, b], zeros.to_vec()].concat(), 1));
+        }
+    }
     let stack = |elem| bytes(elem, &[2, 20, 50]);
     calls.push((
         "MatMulInteger",
@@ -570,11 +582,11 @@ fn special_numbers_agree_through_c() {
         let (mut cases, mut failures) = (Vec::new(), Vec::new());
         for (number, special) in special::calls(&text).iter().enumerate() {
             let op = Operator::from(special.op.as_str());
-            let operand = |tensor| {
-                let tensor: &Tensor = tensor;
+            fn operand(tensor: &Option<Tensor>) -> Option<Operand<'_>> {
+                let tensor = tensor.as_ref()?;
                 let shape = tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect();
                 Some(Operand { elem: tensor.elem, shape, constant: Some(tensor) })
-            };
+            }
             let inputs = special.inputs.iter().map(operand).collect();
             let (attributes, outputs) = (&special.attributes[..], special.results.len());
             let call = Call { op: &op, opset: 21, attributes, inputs, outputs };

@@ -107,17 +107,22 @@ pub(super) fn einsum(call: &Call) -> Found {
     one(typed(elem, Some(shape)))
 }
 
-/// `RNN`, `GRU`, `LSTM`.
+/// `RNN`, `GRU`, `LSTM`, and `DynamicQuantizeLSTM`, whose weights are transposed.
 pub(super) fn recurrent(call: &Call) -> Found {
     let elem = call.elem(0);
     let directions =
         Dim::Known(if call.node.string("direction", "forward") == "bidirectional" { 2 } else { 1 });
     let hidden = match call.node.attribute("hidden_size").and_then(|h| h.int()) {
         Some(hidden) => Dim::Known(hidden),
-        None => call.shape(2).and_then(|r| r.last().cloned()).unwrap_or_default(),
+        None => {
+            let at = if *call.node.op().name == *"DynamicQuantizeLSTM" { 1 } else { 2 };
+            call.shape(2).and_then(|r| r.get(at).cloned()).unwrap_or_default()
+        }
     };
-    let Some([first, second, _]) = call.shape(0).map(Vec::as_slice) else {
-        return Ok(vec![typed(elem, None).map(Into::into); 3]);
+    let (first, second) = match call.shape(0).map(Vec::as_slice) {
+        Some([first, second, _]) => (first, second),
+        Some(other) => return Err(format!("has an input of {} dimensions, not 3", other.len())),
+        None => return Ok(vec![typed(elem, None).map(Into::into); 3]),
     };
     let batch_first = call.node.int("layout", 0) != 0;
     let (length, batch) = if batch_first { (second, first) } else { (first, second) };
@@ -133,7 +138,7 @@ pub(super) fn recurrent(call: &Call) -> Found {
     };
     let last = typed(elem, Some(last)).map(Into::into);
     let mut results = vec![typed(elem, Some(all)).map(Into::into), last.clone(), last];
-    if !call.node.op().is("LSTM") {
+    if matches!(call.node.op().name.as_str(), "GRU" | "RNN") {
         results.truncate(2);
     }
     Ok(results)

@@ -100,7 +100,7 @@ pub fn knows(operator: &str) -> bool {
 
 fn infer_at(graph: &mut Graph, id: NodeId, way: Way) -> Result<(), Diagnostic> {
     let node = graph.node(id);
-    if !node.op().is_standard() {
+    if !node.op().is_standard() && !table::contributed(node.op()) {
         return Ok(());
     }
     let call = Call { graph, node, opset: way.opset };

@@ -1,10 +1,17 @@
-//! The table of inference rules: which rule each operator of the standard domain has.
+//! The table of inference rules: which rule each operator has. All operators of the standard domain
+//! are known by their names; [`contributed`] says which of other domains are.
 
 use super::call::{Call, Found, one, typed};
 use super::{elementwise as e, layout as l, linear as m, sequence as s, windows as w};
+use crate::graph::Operator;
 use crate::types::ElementType::{self, Bool, I32};
 
 type Rule = fn(&Call) -> Found;
+
+/// Whether an operator that is not of the standard domain has a rule, under its name.
+pub(super) fn contributed(op: &Operator) -> bool {
+    *op.domain == *"com.microsoft" && *op.name == *"DynamicQuantizeLSTM"
+}
 
 /// The rule of an operator.
 pub(super) fn find(name: &str) -> Option<Rule> {
@@ -102,7 +109,7 @@ pub(super) fn find(name: &str) -> Option<Rule> {
         "QLinearMatMul" => |c| m::matmul(c, 3, c.elem(7)),
         "Gemm" => m::gemm,
         "Einsum" => m::einsum,
-        "LSTM" | "GRU" | "RNN" => m::recurrent,
+        "LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM" => m::recurrent,
         "Attention" => m::attention,
         "Det" => m::determinant,
         "DFT" => m::dft,

@@ -5,7 +5,7 @@ use loops::{Registers, Size};
 use super::after::Stages;
 use super::build::{Cx, Extents, broadcast};
 use super::packing::Panels;
-use super::tiles;
+use super::tiles::{self, Side};
 use super::value::{Val, int, number};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
@@ -37,12 +37,13 @@ fn product_shapes(a: &mut Input, b: &mut Input) -> Result<Shapes, Refusal> {
     Ok(Shapes { batch, row, column })
 }
 
-/// A product of stacks of matrices, element by element through `left` and `right`.
+/// A product of stacks of matrices, element by element through `left` and `right`. The right matrix
+/// is the input with a number, and `right` subtracts its zero point, if there is one.
 fn product(
     op: &mut Op,
     mut a: Input,
     mut b: Input,
-    elem: ElementType,
+    (elem, of_right, zero): (ElementType, usize, &Option<Input>),
     left: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
     right: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
     last: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
@@ -59,6 +60,7 @@ fn product(
     }
     let nb = shapes.batch.len();
     if let Some(registers) = tiled_integers(op, &shapes, &a, &b) {
+        let panels = integer_panels(op, registers, &a, (of_right, &b), zero);
         let extents = [a.shape[a.rank() - 2].clone(), k, b.shape[b.rank() - 1].clone()];
         let after = op.stages();
         let dims = vec![1; shape.len()];
@@ -80,7 +82,9 @@ fn product(
                 let value = super::carrier::fit(cx, elem, value);
                 after.apply(cx, value, &at, &dims)
             };
-            tiles::elements(cx, registers, loops::Scalar::I32, &extents, &lefts, &rights, &sums)
+            let right = panels.clone().map_or(Side::Elements(&rights), Side::Panels);
+            let way = (registers, loops::Scalar::I32);
+            tiles::elements(cx, way, &extents, &lefts, right, &sums)
                 .unwrap_or_else(|| Refusal::internal("a product of unknown extents").into())
         });
         op.result(val, elem, shape);
@@ -117,6 +121,31 @@ fn tiled_integers(op: &Op, shapes: &Shapes, a: &Input, b: &Input) -> Option<Regi
     let [m, k, n] = tiles::extents(m, k, n)?;
     let work = m.saturating_mul(k).saturating_mul(n);
     op.fast.filter(|_| whole && work >= tiles::WORTH_TILES)
+}
+
+/// The panels of the right matrix of a product of integers, if it is one constant matrix, less one
+/// zero point.
+fn integer_panels(
+    op: &mut Op,
+    registers: Registers,
+    a: &Input,
+    (number, b): (usize, &Input),
+    zero: &Option<Input>,
+) -> Option<Panels> {
+    let one = |p: &Input| p.rank() == 0 || p.rank() == 1 && p.shape[0].as_constant() == Some(1);
+    let zero = match zero {
+        Some(p) if one(p) => Some(if p.rank() == 0 { p.val.clone() } else { p.at(&[int(0)]) }),
+        Some(_) => return None,
+        None => None,
+    };
+    if b.rank() != 2 {
+        return None;
+    }
+    let (m, k, n) = (&a.shape[a.rank() - 2], &b.shape[0], &b.shape[1]);
+    let extents = tiles::extents(m, k, n)?;
+    let pitches = [0, 1, extents[2]];
+    let packing = tiles::packing_of_integers(registers, b.elem, extents, 1, pitches);
+    Some(op.packed(number, packing)?.matrix(&int(0)).less(zero))
 }
 
 /// The registers for the product of an `m x k` and a `k x n` matrix, if it is computed in tiles.
@@ -211,7 +240,7 @@ pub(super) fn mat_mul(op: &mut Op) -> Done {
             return tiled_mat_mul(op, registers, &a, &b);
         }
     }
-    product(op, a, b, elem, &|_, x, _| x, &|_, x, _| x, &|_, sum, _| sum)
+    product(op, a, b, (elem, 1, &None), &|_, x, _| x, &|_, x, _| x, &|_, sum, _| sum)
 }
 
 /// The scale or zero point of an operand at a place: one number, or one a row or column.
@@ -239,14 +268,14 @@ fn parameters_fit(a: &Input, b: &Input, parameters: &[&Option<Input>]) -> Done {
 
 pub(super) fn mat_mul_integer(op: &mut Op) -> Done {
     let (a, b) = (op.ranked(0, 1..)?, op.ranked(1, 1..)?);
-    let (za, zb) = (op.optional(2)?, op.optional(3)?);
+    let (za, zb) = (op.optional(2)?, op.zero_point(3)?);
     parameters_fit(&a, &b, &[&za, &zb])?;
     let (ra, rb) = (a.rank(), b.rank());
     product(
         op,
         a,
         b,
-        ElementType::I32,
+        (ElementType::I32, 1, &zb),
         &|_, x, at| match parameter(&za, at, ra, true) {
             Some(zero) => x - zero,
             None => x,
@@ -262,7 +291,7 @@ pub(super) fn mat_mul_integer(op: &mut Op) -> Done {
 pub(super) fn qlinear_mat_mul(op: &mut Op) -> Done {
     let (a, b) = (op.ranked(0, 1..)?, op.ranked(3, 1..)?);
     let (sa, za) = (op.optional(1)?, op.optional(2)?);
-    let (sb, zb) = (op.optional(4)?, op.optional(5)?);
+    let (sb, zb) = (op.optional(4)?, op.zero_point(5)?);
     let (sy, zy) = (op.input(6)?, op.input(7)?);
     let (ra, rb) = (a.rank(), b.rank());
     let elem = zy.elem;
@@ -275,7 +304,7 @@ pub(super) fn qlinear_mat_mul(op: &mut Op) -> Done {
         op,
         a,
         b,
-        elem,
+        (elem, 3, &zb),
         &|_, x, at| match parameter(&za, at, ra, true) {
             Some(zero) => x - zero,
             None => x,

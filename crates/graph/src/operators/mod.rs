@@ -327,6 +327,15 @@ impl<'a> Op<'a> {
         self.optional(k)?.ok_or_else(|| Refusal::inputs(format!("input {k} is missing")))
     }
 
+    /// An optional input that is subtracted from numbers; none if all of it is known to be 0.
+    fn zero_point(&mut self, k: usize) -> Result<Option<Input>, Refusal> {
+        let known = self.operand(k).and_then(|operand| operand.constant?.to_integers());
+        match known.is_some_and(|all| all.iter().all(|zero| *zero == 0)) {
+            true => Ok(None),
+            false => self.optional(k),
+        }
+    }
+
     /// An input with so many dimensions.
     fn ranked(&mut self, k: usize, ranks: impl RangeBounds<usize>) -> Result<Input, Refusal> {
         let x = self.input(k)?;
@@ -358,7 +367,7 @@ impl<'a> Op<'a> {
     fn packed(&mut self, k: usize, packing: Option<Packing>) -> Option<Packed> {
         let constant = self.operand(k).is_some_and(|operand| operand.constant.is_some());
         let packing = packing.filter(|_| self.fast.is_some() && constant)?;
-        let scalar = carrier(self.operand(k)?.elem)?;
+        let scalar = packing.narrowed.or(carrier(self.operand(k)?.elem))?;
         let ty = tensor_type(&[Size::constant(packing.count())], scalar);
         let binder = self.cx.parameter(&format!("x{k}"), ty);
         let val = functional::build::var(&binder).into();

@@ -6,7 +6,7 @@
 //! product reads one stream.
 
 use functional::{Arg, Prim, build};
-use loops::{Data, Size, Tensor};
+use loops::{Data, Scalar, Size, Tensor};
 
 use super::value::{Val, index, int};
 
@@ -27,6 +27,9 @@ pub struct Packing {
     pub(super) full: i64,
     /// Lines of each panel after them, if some remain. Missing lines of the last panel are zeros.
     pub(super) narrow: i64,
+    /// The type that the elements are stored in, if it is narrower than the one that carries them:
+    /// bytes stay bytes.
+    pub(super) narrowed: Option<Scalar>,
 }
 
 impl Packing {
@@ -45,12 +48,20 @@ impl Packing {
         self.matrices * self.one()
     }
 
-    /// The panels of a tensor's elements; `None` if their number differs, or if they are not
-    /// floating-point numbers.
+    /// The panels of a tensor's elements; `None` if their number differs, or if they are neither
+    /// floating-point numbers nor integers of 32 bits.
     pub fn pack(&self, tensor: &Tensor) -> Option<Tensor> {
         let data = match &tensor.data {
             Data::F32(values) => Data::F32(self.panels(values)?),
             Data::F64(values) => Data::F64(self.panels(values)?),
+            Data::I32(values) => {
+                let panels = self.panels(values)?;
+                match self.narrowed {
+                    Some(Scalar::I8) => Data::I8(panels.into_iter().map(|x| x as i8).collect()),
+                    Some(Scalar::U8) => Data::U8(panels.into_iter().map(|x| x as u8).collect()),
+                    _ => Data::I32(panels),
+                }
+            }
             _ => return None,
         };
         Some(Tensor { shape: vec![data.len()], data })
@@ -88,7 +99,15 @@ impl Packed {
     /// The matrix with this number.
     pub(super) fn matrix(&self, number: &Val) -> Panels {
         let (val, one) = (self.val.clone(), self.packing.one());
-        Panels { val, from: number.int() * int(one), sum: self.packing.sum, alone: false }
+        let widened = self.packing.narrowed.is_some();
+        Panels {
+            val,
+            from: number.int() * int(one),
+            sum: self.packing.sum,
+            alone: false,
+            widened,
+            less: None,
+        }
     }
 }
 
@@ -102,7 +121,8 @@ impl Packed {
             Err(refusal) => Val::from(refusal),
         };
         let val = rows.at(&[index(number, &count)]);
-        Panels { val, from: int(0), sum: self.packing.sum, alone: true }
+        let widened = self.packing.narrowed.is_some();
+        Panels { val, from: int(0), sum: self.packing.sum, alone: true, widened, less: None }
     }
 }
 
@@ -114,13 +134,31 @@ pub(super) struct Panels {
     sum: i64,
     /// Whether the array has no other panels.
     alone: bool,
+    /// Whether elements are stored in a narrower type than they are used in.
+    widened: bool,
+    /// What is subtracted from each element: a zero point.
+    less: Option<Val>,
 }
 
 impl Panels {
+    /// The same panels with elements that are smaller by this number.
+    pub(super) fn less(self, zero: Option<Val>) -> Panels {
+        Panels { less: zero, ..self }
+    }
+
     /// The element of line `l` of the panel whose first line is `first` and that has `wide` lines,
     /// at the place `k` of the sum. All panels before it are full, so it begins at the place that
     /// its first line would have.
     pub(super) fn at(&self, first: &Val, wide: i64, k: &Val, l: &Val) -> Val {
+        let stored = self.stored(first, wide, k, l);
+        let value = if self.widened { stored.to(Scalar::I32) } else { stored };
+        match &self.less {
+            Some(zero) => value - zero,
+            None => value,
+        }
+    }
+
+    fn stored(&self, first: &Val, wide: i64, k: &Val, l: &Val) -> Val {
         let from = &self.from + first * int(self.sum);
         let (known, in_panel) = (from.constant(), k.int() * int(wide) + l.int());
         match (known, self.val.clone().term()) {

@@ -98,30 +98,43 @@ pub(super) fn dequantize_linear(op: &mut Op) -> Done {
     Ok(())
 }
 
-/// To `u8`, with scale and zero point from the range of the data.
-pub(super) fn dynamic_quantize_linear(op: &mut Op) -> Done {
-    let x = op.input(0)?;
+/// `f` of the scale and the zero point with which the elements of a box become `u8`: those of the
+/// range from the least to the largest of them and 0. If all are 0, the scale is 1.
+pub(super) fn with_range(
+    cx: &mut Cx,
+    shape: &[Size],
+    x: &Val,
+    f: impl FnOnce(&mut Cx, &Val, &Val) -> Val,
+) -> Val {
     let f32 = |v: f64| number(Scalar::F32, v);
-    let shape = x.shape.clone();
-    let cx = &mut op.cx;
     let extreme = |cx: &mut Cx, largest: bool| {
-        cx.fold_all(&shape, f32(0.0), &mut |_, k, acc| {
+        cx.fold_all(shape, f32(0.0), &mut |_, k, acc| {
             if largest { x.at(k).max(&acc) } else { x.at(k).min(&acc) }
         })
     };
     let (low, high) = (extreme(cx, false), extreme(cx, true));
-    let all = cx.bind("low", low, |cx, low| {
+    cx.bind("low", low, |cx, low| {
         cx.bind("high", high, |cx, high| {
-            cx.bind("scale", (&high - &low) / f32(255.0), |cx, scale| {
+            let scale = f32(1.0).when(&high.eq(&low), &((&high - &low) / f32(255.0)));
+            cx.bind("scale", scale, |cx, scale| {
                 let point = (f32(0.0) - &low / &scale).round().max(&f32(0.0)).min(&f32(255.0));
-                cx.bind("zero", point.to(Scalar::I32), |cx, zero| {
-                    let y = cx.tensor(&shape, &mut |cx, at| {
-                        saturated(cx, ElementType::U8, (x.at(at) / &scale).round(), &zero)
-                    });
-                    y.pair(&scale.pair(&zero))
-                })
+                cx.bind("zero", point.to(Scalar::I32), |cx, zero| f(cx, &scale, &zero))
             })
         })
+    })
+}
+
+/// A number as a `u8` with this scale and zero point.
+pub(super) fn byte(cx: &mut Cx, x: Val, scale: &Val, zero: &Val) -> Val {
+    saturated(cx, ElementType::U8, (x / scale).round(), zero)
+}
+
+/// To `u8`, with scale and zero point from the range of the data.
+pub(super) fn dynamic_quantize_linear(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    let shape = x.shape.clone();
+    let all = with_range(&mut op.cx, &shape, &x.val, |cx, scale, zero| {
+        cx.tensor(&shape, &mut |cx, at| byte(cx, x.at(at), scale, zero)).pair(&scale.pair(zero))
     });
     let none: Vec<Size> = Vec::new();
     op.results_of(

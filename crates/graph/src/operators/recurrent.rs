@@ -1,7 +1,9 @@
 //! Recurrent networks: plain (RNN), gated (GRU), and with long short-term memory (LSTM).
 //!
-//! The products with the weights are in `recurrent/sums.rs`.
+//! The products with the weights are in `recurrent/sums.rs`, those with weights that are bytes in
+//! `recurrent/bytes.rs`.
 
+mod bytes;
 mod sums;
 
 use loops::Size;
@@ -32,13 +34,15 @@ struct Network {
     clip: Option<f64>,
 }
 
-fn network(op: &mut Op, defaults: &[&str]) -> Result<Network, Refusal> {
+/// The network of a call; `turned`: a line of the weights has the units for one element, not the
+/// elements for one unit.
+fn network(op: &mut Op, defaults: &[&str], turned: bool) -> Result<Network, Refusal> {
     let (x, w, r) = (op.input(0)?, op.input(1)?, op.input(2)?);
     let (b, lengths, start) = (op.optional(3)?, op.optional(4)?, op.optional(5)?);
     if x.rank() != 3 || w.rank() != 3 || r.rank() != 3 {
         return Err(Refusal::inputs("input and weights have 3 dimensions"));
     }
-    let Some(hidden) = r.shape[2].as_constant() else {
+    let Some(hidden) = r.shape[if turned { 1 } else { 2 }].as_constant() else {
         return Err(Refusal::not_constant("the size of the hidden state must be known"));
     };
     let (directions, reversed) = match op.string("direction", "forward") {
@@ -206,7 +210,7 @@ impl Network {
 }
 
 pub(super) fn rnn(op: &mut Op) -> Done {
-    let net = network(op, &["tanh"])?;
+    let net = network(op, &["tanh"], false)?;
     let mut sums = Sums::of(op, &net, 1, false);
     let mut states = Vec::new();
     for d in 0..net.directions {
@@ -231,7 +235,7 @@ pub(super) fn rnn(op: &mut Op) -> Done {
 }
 
 pub(super) fn gru(op: &mut Op) -> Done {
-    let net = network(op, &["sigmoid", "tanh"])?;
+    let net = network(op, &["sigmoid", "tanh"], false)?;
     let after = op.int("linear_before_reset", 0) != 0;
     // The candidate needs the state behind the reset gate: a product of its own.
     let mut sums = Sums::of(op, &net, 3, !after);
@@ -289,13 +293,28 @@ pub(super) fn gru(op: &mut Op) -> Done {
     net.outputs(op, &states, None)
 }
 
+/// The activations of an LSTM.
+const OF_LSTM: [&str; 3] = ["sigmoid", "tanh", "tanh"];
+
 pub(super) fn lstm(op: &mut Op) -> Done {
-    let net = network(op, &["sigmoid", "tanh", "tanh"])?;
+    let net = network(op, &OF_LSTM, false)?;
+    let sums = Sums::of(op, &net, 4, false);
+    memory(op, &net, sums)
+}
+
+/// An LSTM whose weights are bytes, and whose inputs and states become bytes before products.
+pub(super) fn lstm_of_bytes(op: &mut Op) -> Done {
+    let net = network(op, &OF_LSTM, true)?;
+    let sums = Sums::of_bytes(op, &net, 4)?;
+    memory(op, &net, sums)
+}
+
+/// An LSTM, given its products.
+fn memory(op: &mut Op, net: &Network, mut sums: Sums) -> Done {
     let (cell, peep) = (op.optional(6)?, op.optional(7)?);
     if op.int("input_forget", 0) != 0 {
         return Err(Refusal::inputs("coupled gates (`input_forget`) are not supported"));
     }
-    let mut sums = Sums::of(op, &net, 4, false);
     let shape = net.state_shape();
     let (mut states, mut cells) = (Vec::new(), Vec::new());
     for d in 0..net.directions {
@@ -305,14 +324,14 @@ pub(super) fn lstm(op: &mut Op) -> Done {
             let c = net.first(&mut op.cx, d, &cell);
             tiles::concatenated([h, c].into_iter().map(|part| op.cx.single(part)))
         };
-        let inputs = sums.inputs(op, &net, d);
+        let inputs = sums.inputs(op, net, d);
         let all = op.cx.scan(&net.steps, start, |cx, t, state| {
             let (h, c) = (state.at(&[int(0)]), state.at(&[int(1)]));
-            sums.states(cx, &net, d, &h, 0, |cx, of_state| {
+            sums.states(cx, net, d, &h, 0, |cx, of_state| {
                 let linear = |cx: &mut Cx, at: &[Val], k: i64| {
                     let unit = (k, &at[1]);
-                    let sum = inputs.at(cx, &net, &net.time(d, &t), &at[0], unit)
-                        + of_state.at(cx, &net, &at[0], unit);
+                    let sum = inputs.at(cx, net, &net.time(d, &t), &at[0], unit)
+                        + of_state.at(cx, net, &at[0], unit);
                     let sum = net.biased(sum, d, 4, unit, false);
                     net.biased(sum, d, 4, unit, true)
                 };

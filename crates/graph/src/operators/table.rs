@@ -106,6 +106,7 @@ operators! {
     }
     recurrent {
         "GRU" = gru ("activations sigmoid, tanh, relu"); "LSTM" = lstm ("activations sigmoid, tanh, relu; without coupled gates"); "RNN" = rnn ("activations sigmoid, tanh, relu");
+        "com.microsoft:DynamicQuantizeLSTM" = lstm_of_bytes ("as `LSTM`; the states of all samples have one scale");
     }
     signal {
         "BlackmanWindow" = blackman; "DFT" = dft; "HammingWindow" = hamming; "HannWindow" = hann; "MelWeightMatrix" = mel_weight_matrix; "STFT" = stft;

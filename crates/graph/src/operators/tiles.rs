@@ -12,6 +12,7 @@ use super::Refusal;
 use super::build::Cx;
 use super::packing::{Packing, Panels};
 use super::value::{Val, index, int, number};
+use crate::types::ElementType;
 
 /// A product of fewer multiplications is not worth tiles.
 pub(super) const WORTH_TILES: i64 = 1 << 15;
@@ -138,7 +139,24 @@ pub(super) fn packing(
         true => (m, tile.rows, m % tile.rows),
         false => (n, tile.lanes, tile.rest(n)),
     };
-    Some(Packing { matrices, lines, sum, pitches, wide, full: lines / wide, narrow })
+    Some(Packing { matrices, lines, sum, pitches, wide, full: lines / wide, narrow, narrowed: None })
+}
+
+/// The panels of the right matrix of a product of integers: bytes stay bytes in them.
+pub(super) fn packing_of_integers(
+    registers: Registers,
+    elem: ElementType,
+    extents: [i64; 3],
+    matrices: i64,
+    pitches: [i64; 3],
+) -> Option<Packing> {
+    let narrowed = match elem {
+        ElementType::I8 => Some(Scalar::I8),
+        ElementType::U8 => Some(Scalar::U8),
+        _ => None,
+    };
+    let packing = packing(registers, Scalar::I32, extents, false, matrices, pitches)?;
+    Some(Packing { narrowed, ..packing })
 }
 
 /// Columns that the tiles of a product of `m` rows and `n` columns compute.
@@ -278,26 +296,30 @@ impl Product<'_> {
     /// A tile: the sums of some rows and columns, whose elements of the right matrix `right` has.
     fn block(&self, cx: &mut Cx, row: &Val, rows: i64, column: &Val, c: &Columns, right: Right) -> Val {
         let [_, k, _] = self.extents;
-        let zeros = cx.each(Prim::MapUnroll, rows, |cx, _| {
-            cx.each(Prim::MapVec, c.lanes, |_, _| number(self.scalar, 0.0))
-        });
+        // One row is a row, not a matrix: its sums are updated in place.
+        let each = |cx: &mut Cx, f: &mut dyn FnMut(&mut Cx, Val) -> Val| match rows {
+            1 => f(cx, index(0, &Size::constant(1))),
+            _ => cx.each(Prim::MapUnroll, rows, f),
+        };
+        let place = |r: &Val, l: Val| if rows == 1 { vec![l] } else { vec![r.clone(), l] };
+        let zeros = each(cx, &mut |cx, _| cx.each(Prim::MapVec, c.lanes, |_, _| number(self.scalar, 0.0)));
         let sums = cx.fold(&Size::constant(k), zeros, |cx, k, acc| {
-            cx.each(Prim::MapUnroll, rows, |cx, r| {
+            each(cx, &mut |cx, r| {
                 let left = match &self.left {
                     Side::Elements(left) => left(cx, &(row + r.int()), &k),
                     Side::Panels(panels) => panels.at(row, rows, &k, &r),
                 };
                 cx.each(Prim::MapVec, c.lanes, |cx, l| {
                     let product = &left * right(cx, &k, &l);
-                    acc.at(&[r.clone(), l]) + product
+                    acc.at(&place(&r, l)) + product
                 })
             })
         });
         cx.bind("sums", sums, |cx, sums| {
             cx.each(Prim::MapUnroll, rows, |cx, r| {
                 cx.each(Prim::MapVec, c.used, |cx, l| {
-                    let place = [r.clone(), l.int()];
-                    (self.last)(cx, sums.at(&place), &(row + r.int()), &(column + l.int()))
+                    let sum = sums.at(&place(&r, l.int()));
+                    (self.last)(cx, sum, &(row + r.int()), &(column + l.int()))
                 })
             })
         })
@@ -346,18 +368,17 @@ pub(super) fn product(
     Some(Product { extents, registers, scalar, left: Side::Elements(&left), right, last }.build(cx))
 }
 
-/// The product of an `m x k` and a `k x n` matrix given element by element; none if an extent is
-/// not known or 0.
+/// The product of an `m x k` and a `k x n` matrix, the left one given element by element; none if an
+/// extent is not known or 0.
 pub(super) fn elements(
     cx: &mut Cx,
-    registers: Registers,
-    scalar: Scalar,
+    (registers, scalar): (Registers, Scalar),
     [m, k, n]: &[Size; 3],
     left: &dyn Fn(&mut Cx, &Val, &Val) -> Val,
-    right: &dyn Fn(&mut Cx, &Val, &Val) -> Val,
+    right: Side<'_>,
     last: Last,
 ) -> Option<Val> {
-    let (left, right) = (Side::Elements(left), Side::Elements(right));
+    let left = Side::Elements(left);
     Some(Product { extents: extents(m, k, n)?, registers, scalar, left, right, last }.build(cx))
 }
 

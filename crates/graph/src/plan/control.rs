@@ -10,7 +10,6 @@ use loops::{Code, Diagnostic};
 use crate::attribute::AttributeValue;
 use crate::control::{goes_on, trips};
 use crate::graph::{Graph, Node, NodeId, Producer, Value, ValueId};
-use crate::types::ElementType;
 
 use super::{Branch, Copy, Place, Planner, Port, Repeat, Rounds, Slice, Step, aligned, carried_bytes};
 
@@ -373,7 +372,7 @@ impl<'a> Planner<'a, '_> {
     /// A parameter that is true.
     fn truth(&mut self) -> Place {
         let carried = loops::Tensor { shape: vec![], data: loops::Data::Bool(vec![true]) };
-        self.shared.stored("true".into(), ElementType::Bool, carried)
+        self.shared.stored("true".into(), carried)
     }
 
     /// The steps of an iteration, which write rows to their places; and the outputs that are not

@@ -364,6 +364,8 @@ fn write_elements(data: &loops::Data, out: &mut [u8]) {
         loops::Data::I32(v) => numbers!(v, 4),
         loops::Data::I64(v) => numbers!(v, 8),
         loops::Data::Bool(v) => v.iter().zip(out).for_each(|(x, place)| *place = u8::from(*x)),
+        loops::Data::I8(v) => numbers!(v, 1),
+        loops::Data::U8(v) => numbers!(v, 1),
         // Graphs have no others.
         _ => {}
     }

@@ -5,15 +5,16 @@
 //! steps, and those of the states are a product in each step. In both, units are along the lanes,
 //! and constant weights are stored in panels. The order of each sum is the same.
 
-use functional::{Arg, Prim, Term, TermKind, build, walk};
+use functional::{Arg, Prim, Term, TermKind, walk};
 use loops::{Registers, Scalar, Size};
 
 use super::Network;
-use crate::operators::build::{Cx, reshape};
+use super::bytes::Bytes;
+use crate::operators::build::{self, Cx, reshape};
 use crate::operators::packing::{Packed, Panels};
 use crate::operators::tiles::{self, Product, Side};
 use crate::operators::value::{Val, index, int, number};
-use crate::operators::{Input, Op};
+use crate::operators::{Input, Op, Refusal};
 
 /// Threads share the product of a step if it has at least so many multiplications.
 const WORTH_THREADS: i64 = 1 << 19;
@@ -24,7 +25,16 @@ pub(super) struct Sums {
     gates: i64,
     /// Whether the product with the states is one for each gate.
     split: bool,
-    tiled: Option<Tiled>,
+    way: Way,
+}
+
+/// The three ways.
+enum Way {
+    /// A sum where it is used.
+    Folded,
+    Tiled(Box<Tiled>),
+    /// The weights are bytes.
+    Bytes(Box<Bytes>),
 }
 
 /// Products in register tiles.
@@ -111,26 +121,38 @@ impl Inputs {
 impl Sums {
     /// For a network with so many gates; `split`: not all of them see the same state.
     pub(super) fn of(op: &mut Op, net: &Network, gates: i64, split: bool) -> Sums {
-        Sums { gates, split, tiled: tiled(op, net, gates, split) }
+        Sums {
+            gates,
+            split,
+            way: tiled(op, net, gates, split).map_or(Way::Folded, |tiled| Way::Tiled(Box::new(tiled))),
+        }
+    }
+
+    /// For a network with so many gates whose weights are bytes.
+    pub(super) fn of_bytes(op: &mut Op, net: &Network, gates: i64) -> Result<Sums, Refusal> {
+        Ok(Sums { gates, split: false, way: Way::Bytes(Box::new(Bytes::of(op, net, gates)?)) })
     }
 
     /// The products of the inputs of one direction.
     pub(super) fn inputs(&mut self, op: &mut Op, net: &Network, direction: usize) -> Inputs {
-        let stored = self.tiled.as_ref().map(|tiled| {
-            let rows = tiled.steps * tiled.batch;
-            let flat = [Size::constant(rows), net.x.shape[2].clone()];
-            let left = reshape(&mut op.cx, &net.x.val, &net.x.shape, &flat);
-            let columns = self.gates * net.hidden;
-            let extents = [rows, tiled.width, columns];
-            let value =
-                tiled.product(&mut op.cx, net.scalar(), &left, extents, &tiled.inputs, direction as i64);
-            let rows = op.cx.hold("inputs", value.stored());
-            match rows.term() {
-                Ok(rows) => build::split(net.x.shape[1].clone(), rows).into(),
-                Err(refusal) => refusal.into(),
+        let rows = build::product(&net.x.shape[..2]);
+        let flat = [rows.clone(), net.x.shape[2].clone()];
+        let cx = &mut op.cx;
+        let left = reshape(cx, &net.x.val, &net.x.shape, &flat);
+        let number = direction as i64;
+        let value = match &self.way {
+            Way::Folded => None,
+            Way::Tiled(tiled) => {
+                let extents = [tiled.steps * tiled.batch, tiled.width, self.gates * net.hidden];
+                Some(tiled.product(cx, net.scalar(), &left, extents, &tiled.inputs, number))
             }
+            Way::Bytes(bytes) => Some(bytes.of_inputs(cx, &left, &flat, number)),
+        };
+        let stored = value.map(|value| match op.cx.hold("inputs", value.stored()).term() {
+            Ok(rows) => functional::build::split(net.x.shape[1].clone(), rows).into(),
+            Err(refusal) => refusal.into(),
         });
-        Inputs { direction: direction as i64, gates: self.gates, stored }
+        Inputs { direction: number, gates: self.gates, stored }
     }
 
     /// Gives `f` the products of a state that gate `gate` needs: all of them, or its own only where
@@ -145,17 +167,22 @@ impl Sums {
         f: impl FnOnce(&mut Cx, &Linear) -> Val,
     ) -> Val {
         let direction = direction as i64;
-        let Some(tiled) = &self.tiled else {
-            return f(cx, &Linear::Folded { direction, gates: self.gates, state: state.clone() });
-        };
         let (gates, number, first) = match self.split {
             true => (1, direction * self.gates + gate, gate),
             false => (self.gates, direction, 0),
         };
-        let extents = [tiled.batch, net.hidden, gates * net.hidden];
-        let value = tiled.product(cx, net.scalar(), state, extents, &tiled.states, number);
-        let small = extents.iter().product::<i64>() < WORTH_THREADS;
-        let value = if small { on_one_thread(value) } else { value };
+        let value = match &self.way {
+            Way::Folded => {
+                return f(cx, &Linear::Folded { direction, gates: self.gates, state: state.clone() });
+            }
+            Way::Tiled(tiled) => {
+                let extents = [tiled.batch, net.hidden, gates * net.hidden];
+                let value = tiled.product(cx, net.scalar(), state, extents, &tiled.states, number);
+                let small = extents.iter().product::<i64>() < WORTH_THREADS;
+                if small { on_one_thread(value) } else { value }
+            }
+            Way::Bytes(bytes) => on_one_thread(bytes.of_state(cx, state, &net.state_shape(), number)),
+        };
         cx.bind("sums", value.stored(), |cx, sums| f(cx, &Linear::Stored { sums, first, gates }))
     }
 }

@@ -1,0 +1,167 @@
+//! The products of a recurrent network whose weights are bytes (`DynamicQuantizeLSTM`).
+//!
+//! The left matrix becomes bytes, with a scale and a zero point for all of its elements: the inputs
+//! of all steps together, the states of all samples in each step. Products are sums of integers,
+//! which the scales make numbers. A line of the weights has the units of all gates for one element,
+//! so it is the right matrix as it is; constant weights are stored in panels.
+
+use loops::{Registers, Scalar, Size};
+
+use super::Network;
+use crate::operators::build::Cx;
+use crate::operators::packing::Packed;
+use crate::operators::quantise::{byte, with_range};
+use crate::operators::tiles::{self, Product, Side};
+use crate::operators::value::{Val, int, number};
+use crate::operators::{Input, Op, Refusal};
+
+/// The weights for the inputs and for the states.
+pub(super) struct Bytes {
+    registers: Option<Registers>,
+    /// Units of all gates.
+    lines: i64,
+    inputs: Weights,
+    states: Weights,
+}
+
+/// One matrix for each direction.
+struct Weights {
+    all: Input,
+    /// Elements of a column, where it is known.
+    packed: Option<Packed>,
+    /// One number for each direction, or for each unit of it.
+    scale: Input,
+    zero: Option<Input>,
+}
+
+impl Bytes {
+    /// Those of a call with so many gates.
+    pub(super) fn of(op: &mut Op, net: &Network, gates: i64) -> Result<Bytes, Refusal> {
+        let lines = gates * net.hidden;
+        let samples = [&net.steps, &net.batch].map(Size::as_constant);
+        let rows = samples[0].zip(samples[1]).map(|(steps, batch)| steps.saturating_mul(batch));
+        let inputs = Weights::of(op, net, (1, 8), rows, lines)?;
+        let states = Weights::of(op, net, (2, 10), samples[1], lines)?;
+        let width = |w: &Weights| w.all.shape[1].clone();
+        if width(&inputs) != net.x.shape[2] || width(&states) != Size::constant(net.hidden) {
+            return Err(Refusal::inputs(
+                "the weights have another number of lines than the inputs or states",
+            ));
+        }
+        Ok(Bytes { registers: op.fast, lines, inputs, states })
+    }
+
+    /// The products of rows of inputs.
+    pub(super) fn of_inputs(&self, cx: &mut Cx, rows: &Val, shape: &[Size], direction: i64) -> Val {
+        self.product(cx, rows, shape, &self.inputs, direction)
+    }
+
+    /// The products of a state.
+    pub(super) fn of_state(&self, cx: &mut Cx, state: &Val, shape: &[Size], direction: i64) -> Val {
+        self.product(cx, state, shape, &self.states, direction)
+    }
+
+    fn product(&self, cx: &mut Cx, rows: &Val, shape: &[Size], weights: &Weights, direction: i64) -> Val {
+        with_range(cx, shape, rows, |cx, scale, zero| {
+            let centred = cx.tensor(shape, &mut |cx, at| byte(cx, rows.at(at), scale, zero) - zero);
+            cx.bind("bytes", centred.stored(), |cx, bytes| {
+                let last = |_: &mut Cx, sum: Val, _: &Val, j: &Val| {
+                    sum.to(Scalar::F32) * (scale * weights.scale(direction, j))
+                };
+                self.sums(cx, &bytes, shape, weights, direction, &last)
+            })
+        })
+    }
+
+    fn sums(
+        &self,
+        cx: &mut Cx,
+        bytes: &Val,
+        shape: &[Size],
+        weights: &Weights,
+        direction: i64,
+        last: tiles::Last,
+    ) -> Val {
+        let columns = Size::constant(self.lines);
+        let right = |_: &mut Cx, k: &Val, j: &Val| weights.at(direction, k, j);
+        let extents = tiles::extents(&shape[0], &shape[1], &columns);
+        if let Some((registers, extents)) = self.registers.zip(extents) {
+            let left = |_: &mut Cx, i: &Val, k: &Val| bytes.at(&[i.clone(), k.clone()]);
+            let right = match &weights.packed {
+                Some(packed) => {
+                    let zero = weights.zero.as_ref().map(|zero| zero.at(&[int(direction)]));
+                    Side::Panels(packed.known_matrix(direction).less(zero))
+                }
+                None => Side::Elements(&right),
+            };
+            let left = Side::Elements(&left);
+            return Product { extents, registers, scalar: Scalar::I32, left, right, last }.build(cx);
+        }
+        cx.tensor(&[shape[0].clone(), columns], &mut |cx, at| {
+            let sum = cx.fold(&shape[1], number(Scalar::I32, 0.0), |cx, k, acc| {
+                acc + bytes.at(&[at[0].clone(), k.clone()]) * right(cx, &k, &at[1])
+            });
+            last(cx, sum, &at[0], &at[1])
+        })
+    }
+}
+
+impl Weights {
+    /// Those of the input `at.0`, whose scale is input `at.1` and whose zero point is the one after
+    /// it, for a left matrix of so many rows.
+    fn of(
+        op: &mut Op,
+        net: &Network,
+        at: (usize, usize),
+        rows: Option<i64>,
+        lines: i64,
+    ) -> Result<Weights, Refusal> {
+        let all = op.ranked(at.0, 3..=3)?;
+        let scale = op.ranked(at.1, 1..=2)?;
+        let zero = op.zero_point(at.1 + 1)?;
+        if !all.elem.is_int() || all.shape[2] != Size::constant(lines) {
+            return Err(Refusal::inputs("the weights are bytes, with a line for each element of the input"));
+        }
+        let directions = Size::constant(net.directions as i64);
+        let fits = |p: &Input| {
+            let one = p.shape.first() == Some(&directions);
+            one && p.rank() <= 2 && p.shape.get(1).is_none_or(|n| *n == all.shape[2])
+        };
+        if !fits(&scale) || !zero.as_ref().is_none_or(fits) {
+            return Err(Refusal::inputs(
+                "the weights have a scale for each direction, or for each unit of it",
+            ));
+        }
+        let extents = rows.zip(all.shape[1].as_constant()).filter(|(rows, sum)| *rows > 0 && *sum > 0);
+        // Zero points for units stand in the way: there is one for all lanes.
+        let one = zero.as_ref().is_none_or(|zero| zero.rank() == 1);
+        let packing = op.fast.zip(extents).filter(|_| one);
+        let packing = packing.and_then(|(registers, (rows, sum))| {
+            let (directions, pitches) = (net.directions as i64, [sum * lines, 1, lines]);
+            tiles::packing_of_integers(registers, all.elem, [rows, sum, lines], directions, pitches)
+        });
+        let packed = op.packed(at.0, packing);
+        Ok(Weights { all, packed, scale, zero })
+    }
+
+    /// A weight without its zero point.
+    fn at(&self, direction: i64, k: &Val, j: &Val) -> Val {
+        let value = self.all.at(&[int(direction), k.clone(), j.clone()]);
+        match &self.zero {
+            Some(zero) => value - of(zero, direction, j),
+            None => value,
+        }
+    }
+
+    fn scale(&self, direction: i64, j: &Val) -> Val {
+        of(&self.scale, direction, j)
+    }
+}
+
+/// The scale or zero point of a unit.
+fn of(p: &Input, direction: i64, unit: &Val) -> Val {
+    match p.rank() {
+        1 => p.at(&[int(direction)]),
+        _ => p.at(&[int(direction), unit.clone()]),
+    }
+}
