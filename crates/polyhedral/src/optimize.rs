@@ -2,10 +2,10 @@
 
 mod candidates;
 mod freedom;
-mod map;
-mod order;
+mod loop_mapping;
+mod lowering;
 mod parts;
-mod realise;
+mod reduction_order;
 mod schedule;
 mod shapes;
 
@@ -16,7 +16,7 @@ use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
 use passes::{Applied, Pass};
 
 use crate::check::{self, Checked};
-use crate::codegen::{Generated, Instance, written};
+use crate::codegen::{Generated, Instance, text_order};
 use crate::dependence::{self, Dependence};
 use crate::directive;
 use crate::fault::{self, Result};
@@ -25,11 +25,11 @@ use crate::locality::{self, Caches};
 use crate::model::{self, Model};
 use crate::scheduling::{self, Fusion};
 use crate::transform::contraction::{Shape, Split};
-use crate::transform::{Request, keep};
+use crate::transform::{Request, identity_schedule};
 use crate::tree::Tree;
 use candidates::with_or_without_tiles;
 use freedom::Freedom;
-use realise::{Made, realise};
+use lowering::{Made, realise};
 use shapes::special;
 
 pub use schedule::{Code, Form, Loops, REGISTER_TILING, STEPS, Schedule, read_passes};
@@ -208,7 +208,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     result.applied.splice(..0, applied);
     result.report.as_written = result.function.body == function.body;
     if !options.reassociate && !any_parallel(&result.function.body) {
-        let kept = order::updated_by_loops(function);
+        let kept = reduction_order::updated_by_loops(function);
         if !kept.is_empty() {
             result.report.notes.push(format!(
                 "updates of {} keep their order, and no loop is parallel: `--reassociate` lets parts of them be combined where that pays",
@@ -283,7 +283,7 @@ fn scheduled(
     let Analysed { ctx, model, dependences, mut report } = analyse(function, options, bounds)?;
     // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing is added to it.
     limits.run(&ctx, || check::tree(&model, &dependences, tree))?;
-    let made = realise::by_code(&model, function, tree, (code, options), limits, &mut report)?;
+    let made = lowering::by_code(&model, function, tree, (code, options), limits, &mut report)?;
     Ok(finish(made, tree.clone(), report))
 }
 
@@ -313,7 +313,7 @@ fn as_it_is(function: &Function, limit: Diagnostic) -> Result<Optimized> {
     let run = || -> Result<(Generated, Tree, usize)> {
         let model = Model::extract_in(&ctx, function)?;
         let tree = Tree::original(&model)?;
-        Ok((written::as_written(&model, &tree)?, tree, model.statements.len()))
+        Ok((text_order::as_written(&model, &tree)?, tree, model.statements.len()))
     };
     let Ok((generated, tree, statements)) = bounds.run(&ctx, run) else { return Err(limit) };
     let bands = vec!["the text as it is".to_owned()];
@@ -555,8 +555,8 @@ fn as_text(
     let caches = Caches::default();
     let request = Request { width: None, caches, parallel: options.parallel, vector: options.vector };
     limits.run(&model.ctx, || {
-        let shaped = keep::text(model, dependences, request)?;
-        let made = realise::text(model, function, &shaped.tree, options, limits, report)?;
+        let shaped = identity_schedule::text(model, dependences, request)?;
+        let made = lowering::text(model, function, &shaped.tree, options, limits, report)?;
         let what = match Freedom::of(&made.generated).is_none() {
             false => shaped.line,
             true => "the text as it is: nothing in it is free of dependences".to_owned(),

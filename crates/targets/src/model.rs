@@ -380,7 +380,7 @@ impl Body<'_> {
     }
 
     fn comment(&mut self, text: &str) {
-        self.line(&format!("/* {} */", crate::outside::comment_text(text)));
+        self.line(&format!("/* {} */", crate::foreign_names::comment_text(text)));
     }
 
     fn steps(&mut self, steps: &[Step]) {

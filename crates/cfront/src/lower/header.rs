@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use loops::{BinaryOp, CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
-use super::along::Along;
 use super::carry::Counted;
+use super::further_counters::Along;
 use super::index::{Index, NotIndex};
 use super::resolve::{Meaning, ident_token};
 use super::track::{State, Value};

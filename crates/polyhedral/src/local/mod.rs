@@ -14,11 +14,11 @@
 //!
 //! Not here: whether a kernel computes what the original does. That is the legality checker's question, and the interpreter's.
 
-pub(crate) mod alike;
-mod bounds;
+pub(crate) mod collective_copies;
 mod elementwise;
-mod fit;
-mod memory;
+mod main_memory;
+mod meaningful_sizes;
+mod memory_use;
 mod rounds;
 mod scratchpad;
 mod view;
@@ -57,15 +57,16 @@ pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limi
     let ctx = Ctx::new();
     limits.run(&ctx, || {
         let model = Model::extract_in(&ctx, &program.function)?.exact()?;
-        let context = bounds::inside(&ctx, original)?.intersect(&model.context).map_err(fault::library)?;
+        let context =
+            meaningful_sizes::inside(&ctx, original)?.intersect(&model.context).map_err(fault::library)?;
         let kernels = Kernels { model: &model, program: &program, context };
         kernels.no_direct_access()?;
-        let bytes = fit::check(&kernels, capacity)?;
+        let bytes = memory_use::check(&kernels, capacity)?;
         for local in &program.locals {
             scratchpad::check(&kernels, local)?;
         }
-        memory::check(&kernels)?;
-        alike::check(mapped)?;
+        main_memory::check(&kernels)?;
+        collective_copies::check(mapped)?;
         rounds::check(&ctx, &kernels)?;
         Ok(Report { kernels: program.kernels, locals: program.locals.len(), copies: program.copies, bytes })
     })

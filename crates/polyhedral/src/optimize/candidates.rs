@@ -9,7 +9,7 @@ use passes::Pass;
 
 use super::{
     Analysed, Bounds, Loops, Made, Optimized, Options, Report, Tiling, analyse, as_it_is, as_text,
-    declares_inside, finish, in_parts, of_parts, optimize_as_it_is, parts, realise,
+    declares_inside, finish, in_parts, lowering, of_parts, optimize_as_it_is, parts,
 };
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
@@ -139,7 +139,7 @@ pub(super) fn with_or_without_tiles(
     }
     let mut plainly = report.clone();
     let plain = Options { tiling: Tiling::None, contraction: None, ..options.clone() };
-    match realise::realise(at, function, tree, &plain, (Split::Rows, bounds.choice), &mut plainly) {
+    match lowering::realise(at, function, tree, &plain, (Split::Rows, bounds.choice), &mut plainly) {
         Ok(untiled) => {
             let cycles = |made: &Made| cost(&made.generated.function, &options.machine).cycles();
             let (with, without) = (cycles(&tiled.0.0), cycles(&untiled.0));

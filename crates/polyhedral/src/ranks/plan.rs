@@ -10,7 +10,7 @@ use loops::{Access, AccessKind, Elem, Expr, Function, Loop, Name, ReduceOp, Scal
 use super::bounds::{all_touched, facts, footprint};
 use super::cost::{Cost, Network};
 use super::phase::{Clip, Piece, Why, finish};
-use super::strips;
+use super::strip_mining;
 use crate::dependence::{self, Dependence};
 
 /// A loop that all ranks run.
@@ -351,15 +351,15 @@ impl<'a> Mapper<'a> {
 
     fn strip(&mut self, part: &Stmt, outer: &[Outer]) -> Option<Planned> {
         let piece = Piece::new(self.program, self.function, part, outer).ok()?;
-        let at = strips::candidate(&piece, self.width)?;
+        let at = strip_mining::candidate(&piece, self.width)?;
         let own = piece.loops[at].clone();
         let trips = self.trips(&own, outer)?;
-        if trips <= 2 * self.width || !strips::may_be_outermost(&piece, &own.var)? {
+        if trips <= 2 * self.width || !strip_mining::may_be_outermost(&piece, &own.var)? {
             return None;
         }
         let var = loops::visit::fresh(&Name::new(format!("{}_strip", own.var)), &self.taken);
         self.taken.insert(var.clone());
-        let body = strips::within(part, &own, &var, self.width);
+        let body = strip_mining::within(part, &own, &var, self.width);
         let mut inner = outer.to_vec();
         inner.push(Outer { var: var.clone(), lower: own.lower.clone(), upper: own.upper.clone() });
         let planned =

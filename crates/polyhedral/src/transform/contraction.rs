@@ -12,11 +12,11 @@
 //! Tiles at the rim, and those on a diagonal of a triangular domain, are computed whole on packed zeros: lanes outside the domain are neither loaded nor stored.
 //! Where the range of `k` depends on the row, the part common to all rows of the tile runs in the fast kernel, and the rest row by row.
 //!
-//! What comes out has claims about its local arrays; [`crate::unstage`] verifies them. Left out: which nests may be interchanged. The checker says so in the end.
+//! What comes out has claims about its local arrays; [`crate::packing_validation`] verifies them. Left out: which nests may be interchanged. The checker says so in the end.
 
+mod bound_rows;
 mod emit;
 mod join;
-mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +29,8 @@ use crate::codegen::{Generated, Instance};
 use crate::locality::Caches;
 use arith::{Linear, System};
 
-use rows::at_least;
-pub(crate) use rows::{linear, value};
+use bound_rows::at_least;
+pub(crate) use bound_rows::{linear, value};
 
 /// Extents of tiles, in elements but for `vectors`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -505,8 +505,9 @@ impl<'a> Plan<'a> {
         let inside = self.outer.iter().map(|l| &l.var).chain([&self.i, &self.j, &self.k]);
         let left = self.domain.eliminate_all(inside).ok()?.system;
         let of_loops = |row: &&Linear<Name>| row.variables().any(|name| !sizes.contains(name.as_str()));
-        let conditions: Option<Vec<Expr>> = left.rows.iter().filter(of_loops).map(rows::holds).collect();
-        Some(rows::all(conditions?))
+        let conditions: Option<Vec<Expr>> =
+            left.rows.iter().filter(of_loops).map(bound_rows::holds).collect();
+        Some(bound_rows::all(conditions?))
     }
 
     fn depends(&self, expr: &Expr) -> Depends {

@@ -21,8 +21,8 @@ mod write;
 
 use loops::{Copy, CopyKind, Diagnostic, Expr, Local, Loop, LoopKind, Name, Stmt};
 
-use super::ahead::{bound, factor};
 use super::expr::invalid;
+use super::prefetch::{bound, factor};
 
 /// The mark of a transfer of what the cores have already.
 const EXCHANGED: &str = "exchanged";

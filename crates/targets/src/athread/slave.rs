@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Copy, CopyKind, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt, Storage};
 
-use super::ahead::{Led, bound, used_once};
 use super::block;
 use super::chip::Chip;
 use super::contraction;
 use super::cost::{self, LOOP};
 use super::expr::{Binding, Scope, c_type, invalid, print};
 use super::kernel::Kernel;
-use super::outer::Outer;
-use super::share::{Shared, Sharing, kept};
+use super::multicast::{Shared, Sharing, kept};
+use super::outer_prefetch::Outer;
+use super::prefetch::{Led, bound, used_once};
 use super::vector;
 
 pub(super) use file::file;

@@ -6,13 +6,13 @@ use loops::{Code, CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
 
 use crate::c::{CExpr, CFunction, CParam, CStmt};
 use crate::c_print::{Layout, Printer};
-use crate::openmp::held::counted_arrays;
 use crate::openmp::helpers::Helper;
 use crate::openmp::lower::Lower;
 use crate::openmp::memory::null_test;
 use crate::openmp::names::Names;
 use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Form, Scope};
+use crate::openmp::tile_sums::counted_arrays;
 use crate::openmp::types::Structs;
 use crate::openmp::usage::Usage;
 use crate::openmp::{Options, Signature, SignatureParam, Style};

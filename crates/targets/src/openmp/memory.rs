@@ -8,8 +8,8 @@
 use loops::{ArrayDecl, BinaryOp, Code, Diagnostic, Elem, Expr, LoopKind, Name, Stmt, Storage};
 
 use crate::c::{CExpr, CStmt};
-use crate::openmp::arith;
 use crate::openmp::helpers::Helper;
+use crate::openmp::index_arithmetic;
 use crate::openmp::lower::Lower;
 use crate::openmp::scope::{Array, Form};
 use crate::openmp::types::elem_bytes;
@@ -63,7 +63,7 @@ impl Claims<'_> {
 
 /// Whether an array of these extents is small enough for the stack of a thread.
 pub fn small(elem: &Elem, dims: &[CExpr]) -> bool {
-    let constants = dims.iter().map(arith::value).collect::<Option<Vec<i64>>>();
+    let constants = dims.iter().map(index_arithmetic::value).collect::<Option<Vec<i64>>>();
     constants.and_then(|dims| bytes(elem, &dims)).is_some_and(|bytes| bytes <= AUTO_STACK)
 }
 
@@ -199,7 +199,7 @@ impl Lower<'_> {
 
     /// The product of extents, those below 0 taken as 0.
     pub fn native_product(&mut self, dims: Vec<CExpr>) -> CExpr {
-        let constants = dims.iter().map(arith::value).collect::<Option<Vec<i64>>>();
+        let constants = dims.iter().map(index_arithmetic::value).collect::<Option<Vec<i64>>>();
         if let Some(product) =
             constants.and_then(|c| c.iter().try_fold(1i64, |p, d| p.checked_mul((*d).max(0))))
         {
@@ -207,7 +207,7 @@ impl Lower<'_> {
         }
         let mut product: Option<CExpr> = None;
         for dim in dims {
-            let dim = match arith::value(&dim) {
+            let dim = match index_arithmetic::value(&dim) {
                 Some(value) => CExpr::int(value.max(0)),
                 None => {
                     self.helpers.insert(Helper::NativeExtent);
@@ -256,7 +256,7 @@ impl Lower<'_> {
         let mut factor = 1i64;
         for dim in dims {
             let dim = self.extent(dim)?;
-            if let Some(value) = arith::value(&dim) {
+            if let Some(value) = index_arithmetic::value(&dim) {
                 factor = factor.checked_mul(value.max(0)).unwrap_or(i64::MAX);
                 continue;
             }
@@ -272,7 +272,7 @@ impl Lower<'_> {
     }
 
     pub(crate) fn extent_product(&mut self, a: CExpr, b: CExpr) -> CExpr {
-        match (arith::value(&a), arith::value(&b)) {
+        match (index_arithmetic::value(&a), index_arithmetic::value(&b)) {
             (Some(x), Some(y)) => CExpr::int(x.checked_mul(y).unwrap_or(i64::MAX)),
             (Some(1), _) => b,
             (_, Some(1)) => a,

@@ -12,12 +12,12 @@ use loops::{Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt
 
 use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::helpers::Helper;
+use crate::openmp::imbalance::uneven;
 use crate::openmp::lower::Lower;
 use crate::openmp::memory::{null_test, reads_memory, small};
 use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::stmt::Code;
 use crate::openmp::types::{leaves, member};
-use crate::openmp::uneven::uneven;
 
 /// A variable that stands for a scalar behind a pointer during a reduction: clauses take variables
 /// only.

@@ -11,7 +11,7 @@ use loops::{Access, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::write::computing;
 use super::{Held, ROW, around, constant, exchanged, held, plain};
-use crate::athread::ahead::{bound, factor};
+use crate::athread::prefetch::{bound, factor};
 
 /// A loop over cores: its boxes, and the loop over its rows' tiles.
 pub(super) struct Step<'a> {
