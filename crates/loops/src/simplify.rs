@@ -203,7 +203,7 @@ pub(crate) fn kind(expr: &Expr) -> Option<Scalar> {
 }
 
 fn size(expr: &Expr) -> usize {
-    1 + expr.children().into_iter().map(size).sum::<usize>()
+    1 + expr.children().map(size).sum::<usize>()
 }
 
 fn as_int(expr: &Expr) -> Option<i64> {

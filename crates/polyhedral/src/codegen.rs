@@ -391,7 +391,7 @@ fn merged(body: Vec<Stmt>) -> Vec<Stmt> {
             Stmt::If { cond: next, then: more, otherwise: none },
         ) = (result.last_mut(), &stmt)
             && none.is_empty()
-            && !cond.arrays().is_empty()
+            && cond.has_loads()
             && !then.iter().chain(&*otherwise).any(|stmt| writes(stmt, &cond.arrays()))
         {
             if next == cond && otherwise.is_empty() {
@@ -409,11 +409,7 @@ fn merged(body: Vec<Stmt>) -> Vec<Stmt> {
 }
 
 fn writes(stmt: &Stmt, arrays: &BTreeSet<Name>) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |stmt| {
-        found |= matches!(stmt, Stmt::Assign(assign) if arrays.contains(&assign.target.array))
-    });
-    found
+    stmt.nodes().any(|stmt| matches!(stmt, Stmt::Assign(assign) if arrays.contains(&assign.target.array)))
 }
 
 /// An expression of a statement with its iterators replaced.

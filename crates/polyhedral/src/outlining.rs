@@ -3,6 +3,7 @@
 //!
 //! The order of the parts is that of the text, so nothing between them is asked. Left out: nests of which an inner loop alone cannot be held.
 
+use loops::visit::nodes;
 use loops::{ArrayDecl, Function, Name, Param, ParamMode, Stmt};
 
 use crate::Result;
@@ -98,13 +99,11 @@ impl Parts<'_> {
     /// Statements as a function of the arrays that they touch.
     fn alone(&self, body: Vec<Stmt>, arrays: &[Param]) -> Function {
         let (mut touched, mut written) = (Vec::<Name>::new(), Vec::new());
-        for stmt in &body {
-            stmt.walk(&mut |stmt| {
-                if let Stmt::Assign(assign) = stmt {
-                    written.push(assign.target.array.clone());
-                }
-                touched.extend(stmt.exprs().into_iter().flat_map(|e| e.arrays()));
-            });
+        for stmt in nodes(&body) {
+            if let Stmt::Assign(assign) = stmt {
+                written.push(assign.target.array.clone());
+            }
+            touched.extend(stmt.exprs().into_iter().flat_map(|e| e.arrays()));
         }
         let of = |param: &Param| {
             let mode = match param.mode {

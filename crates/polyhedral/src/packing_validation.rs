@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use isl::Dim;
 use loops::poly::Poly;
+use loops::visit::nodes;
 use loops::{Access, Assign, Code, Diagnostic, Expr, Function, Loop, LoopKind, Name, Stmt};
 
 use crate::codegen::Generated;
@@ -363,21 +364,19 @@ impl Walker<'_> {
         let mut written: BTreeSet<Name> = BTreeSet::new();
         let mut labels = BTreeSet::new();
         let claims = &self.claims;
-        body.iter().for_each(|stmt| {
-            stmt.walk(&mut |s| {
-                if let Stmt::Assign(assign) = s {
-                    match claims.get(&assign.target.array).map(|c| &c.role) {
-                        Some(Role::Held(element)) => written.insert(element.array.clone()),
-                        Some(Role::Packed(_)) => false,
-                        None => written.insert(assign.target.array.clone()),
-                    };
-                    labels.extend(assign.label.clone());
-                }
-                if let Stmt::Copy(copy) = s {
-                    written.insert(copy.to.array.clone());
-                }
-            });
-        });
+        for s in nodes(body) {
+            if let Stmt::Assign(assign) = s {
+                match claims.get(&assign.target.array).map(|c| &c.role) {
+                    Some(Role::Held(element)) => written.insert(element.array.clone()),
+                    Some(Role::Packed(_)) => false,
+                    None => written.insert(assign.target.array.clone()),
+                };
+                labels.extend(assign.label.clone());
+            }
+            if let Stmt::Copy(copy) = s {
+                written.insert(copy.to.array.clone());
+            }
+        }
         for array in value.arrays().intersection(&written) {
             self.sources.push(Source {
                 array: array.clone(),
@@ -508,7 +507,7 @@ fn same_value(a: &Expr, b: &Expr) -> bool {
         return same_index(a, b);
     }
     let head = |e: &Expr| e.map_children(&mut |_| Expr::Int(0));
-    let (left, right) = (a.children(), b.children());
+    let (left, right): (Vec<_>, Vec<_>) = (a.children().collect(), b.children().collect());
     left.len() == right.len() && left.iter().zip(&right).all(|(x, y)| same_value(x, y)) && head(a) == head(b)
 }
 

@@ -6,6 +6,7 @@
 //! condition reads what it reads. A condition on something that its branches write is evaluated
 //! once, before them.
 
+use loops::visit::assigns;
 use loops::{
     Access, ArrayDecl, Assign, BinaryOp, Expr as Hub, ReduceOp, Scalar, Stmt as HubStmt, Storage, UnaryOp,
     Update,
@@ -71,12 +72,7 @@ impl Lowering<'_> {
         let mut out = Vec::new();
         let alone = otherwise.is_empty() && matches!(then.as_slice(), [HubStmt::Assign(_)]);
         let read = cond.arrays();
-        let mut written = false;
-        for stmt in then.iter().chain(&otherwise) {
-            stmt.walk(&mut |stmt| {
-                written |= matches!(stmt, HubStmt::Assign(assign) if read.contains(&assign.target.array));
-            });
-        }
+        let written = assigns(&then).chain(assigns(&otherwise)).any(|a| read.contains(&a.target.array));
         if written && !alone {
             cond = self.decide(cond, &mut out);
         }
@@ -147,7 +143,7 @@ fn always_read(e: &Hub, out: &mut Vec<Access>) {
     match e {
         Hub::Load(access) => out.push(access.clone()),
         Hub::Select(cond, _, _) => always_read(cond, out),
-        _ => e.children().into_iter().for_each(|child| always_read(child, out)),
+        _ => e.children().for_each(|child| always_read(child, out)),
     }
 }
 

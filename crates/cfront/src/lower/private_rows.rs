@@ -87,7 +87,7 @@ impl Here {
                     return true;
                 }
                 let covered = assign.update.is_none() || self.covers(&assign.target);
-                if assign.target.indices.iter().all(|e| e.arrays().is_empty()) {
+                if assign.target.indices.iter().all(|e| !e.has_loads()) {
                     self.written.push(assign.target.indices.clone());
                 }
                 covered
@@ -110,13 +110,13 @@ impl Here {
 
     fn reads_written(&self, e: &Expr, name: &Name) -> bool {
         let mut covered = true;
-        e.walk(&mut |e| {
+        for e in e.nodes() {
             if let Expr::Load(access) = e
                 && access.array == *name
             {
                 covered &= self.covers(access);
             }
-        });
+        }
         covered
     }
 
@@ -205,14 +205,9 @@ fn linear(e: &Expr) -> Option<Linear> {
 }
 
 fn reads_itself(l: &Loop, name: &Name) -> bool {
-    l.lower.arrays().contains(name) || l.upper.arrays().contains(name)
+    l.lower.reads(name) || l.upper.reads(name)
 }
 
 fn mentions(stmt: &Stmt, name: &Name) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |stmt| {
-        found |= stmt.exprs().into_iter().any(|e| e.arrays().contains(name))
-            || matches!(stmt, Stmt::Assign(assign) if assign.target.array == *name);
-    });
-    found
+    stmt.accesses(name)
 }

@@ -265,14 +265,18 @@ impl Target {
     /// [`Expr::is_data`] says, except that elements of arrays of indices are indices.
     fn kind(&self, expr: &Expr, ty: Scalar) -> Kind {
         let (mut data, mut variable) = (false, false);
-        expr.walk(&mut |e| match e {
-            Expr::Load(access) if self.arrays.get(&access.array).is_some_and(|array| array.index) => {
-                variable = true
+        for e in expr.nodes() {
+            match e {
+                Expr::Load(access) if self.arrays.get(&access.array).is_some_and(|array| array.index) => {
+                    variable = true
+                }
+                Expr::Load(_) | Expr::Cast(..) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => {
+                    data = true
+                }
+                Expr::Var(_) => variable = true,
+                _ => {}
             }
-            Expr::Load(_) | Expr::Cast(..) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => data = true,
-            Expr::Var(_) => variable = true,
-            _ => {}
-        });
+        }
         if ty == Scalar::I64 && !data && variable { Kind::Index } else { Kind::Data(ty) }
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use loops::visit::{rename_arrays, substitute};
+use loops::visit::{nodes, rename_arrays, substitute};
 use loops::{BinaryOp, CompareOp, Expr, Loop, Name, Stmt};
 
 /// The most statements of a body that is written twice more. For larger bodies the copies cost
@@ -24,8 +24,7 @@ pub(super) struct Staged {
 
 /// The loop in turns; `None` if it is too large.
 pub(super) fn about(l: &Loop, staged: &Staged) -> Option<Vec<Stmt>> {
-    let mut count = 0;
-    l.body.iter().for_each(|stmt| stmt.walk(&mut |_| count += 1));
+    let count = nodes(&l.body).count();
     let (body, _) = l.body.split_at_checked(staged.body)?;
     if count > SIZE_LIMIT || l.lower != Expr::Int(0) || l.step != 1 {
         return None;

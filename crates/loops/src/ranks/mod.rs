@@ -28,6 +28,7 @@ use crate::expr::Expr;
 use crate::name::Name;
 use crate::program::{ArrayDecl, Function, ParamMode, ReduceOp, Stmt};
 use crate::types::Elem;
+use crate::visit::locals;
 
 pub use check::check;
 pub use messages::{Grid, Numbers, Place, Transfer, transfers};
@@ -265,14 +266,7 @@ impl RankProgram {
 
 /// The arrays that statements read or write and do not declare.
 pub fn arrays_of(body: &[Stmt]) -> BTreeSet<Name> {
-    let mut own = BTreeSet::new();
-    for stmt in body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(local) = stmt {
-                own.insert(local.name.clone());
-            }
-        });
-    }
+    let own: BTreeSet<_> = locals(body).map(|local| local.name.clone()).collect();
     let sites = crate::access::accesses(body);
     sites.iter().map(|site| site.access.array.clone()).filter(|name| !own.contains(name)).collect()
 }

@@ -74,11 +74,7 @@ pub(super) fn sites<'a>(model: &'a Model, kernel: &Kernel) -> Vec<Site<'a>> {
             let s = &model.statements[*statement];
             let mut texts: Vec<&Access> = Vec::new();
             for expr in s.assign.target.indices.iter().chain([&s.assign.value]) {
-                expr.walk(&mut |e| {
-                    if let Expr::Load(access) = e {
-                        texts.push(access);
-                    }
-                });
+                texts.extend(expr.loads());
             }
             if s.assign.update.is_some() {
                 texts.push(&s.assign.target);

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::visit::nodes;
 use loops::{Access, BinaryOp, CompareOp, Copy, CopyKind, Expr, Facts, Function, Loop, LoopKind, Name, Stmt};
 
 use super::multicast::Line;
@@ -53,9 +54,7 @@ fn line_of(mark: Option<&Name>) -> Option<Line> {
 }
 
 fn is_shared(stmt: &Stmt) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |s| found |= matches!(s, Stmt::Block { mark, .. } if line_of(mark.as_ref()).is_some()));
-    found
+    stmt.nodes().any(|s| matches!(s, Stmt::Block { mark, .. } if line_of(mark.as_ref()).is_some()))
 }
 
 /// The operands of a minimum.
@@ -156,15 +155,13 @@ impl Pass {
             let outermost = self.cores.is_empty();
             if outermost {
                 let written = &mut self.written;
-                l.body.iter().for_each(|s| {
-                    s.walk(&mut |s| {
-                        if let Stmt::Copy(copy) = s
-                            && copy.kind == CopyKind::Put
-                        {
-                            written.insert(copy.to.array.clone());
-                        }
-                    });
-                });
+                for s in nodes(&l.body) {
+                    if let Stmt::Copy(copy) = s
+                        && copy.kind == CopyKind::Put
+                    {
+                        written.insert(copy.to.array.clone());
+                    }
+                }
             }
             self.cores.push((l.var.clone(), count));
             inside.push(Around::Loop(Loop { body: Vec::new(), ..l.clone() }));

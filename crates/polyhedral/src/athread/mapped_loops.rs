@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use isl::Set;
+use loops::visit::nodes;
 use loops::{Access, ArrayDecl, Assign, Copy, CopyKind, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
 
 use super::boxes;
@@ -118,17 +119,15 @@ fn under(cond: &Expr, body: Vec<Stmt>, cores: &[Name]) -> Vec<Stmt> {
 /// The function without local arrays that are only declared.
 fn without_unused(mut function: Function) -> Function {
     let mut used = std::collections::BTreeSet::new();
-    for stmt in &function.body {
-        stmt.walk(&mut |s| {
-            match s {
-                Stmt::Copy(copy) => used.extend([copy.from.array.clone(), copy.to.array.clone()]),
-                Stmt::Assign(assign) => {
-                    used.insert(assign.target.array.clone());
-                }
-                _ => {}
+    for s in nodes(&function.body) {
+        match s {
+            Stmt::Copy(copy) => used.extend([copy.from.array.clone(), copy.to.array.clone()]),
+            Stmt::Assign(assign) => {
+                used.insert(assign.target.array.clone());
             }
-            s.exprs().into_iter().for_each(|e| used.extend(e.arrays()));
-        });
+            _ => {}
+        }
+        s.exprs().into_iter().for_each(|e| used.extend(e.arrays()));
     }
     function.body.retain(|s| !matches!(s, Stmt::Local(local) if !used.contains(&local.name)));
     function

@@ -9,7 +9,7 @@ use crate::codegen::tidy;
 use arith::Monomial;
 use arith::number::floor_rem;
 use loops::poly::Poly;
-use loops::visit::{substitute, with_distinct_locals};
+use loops::visit::{nodes, substitute, with_distinct_locals};
 use loops::{Assign, BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt};
 
 /// Planes that take turns, at most.
@@ -58,13 +58,13 @@ fn steps(l: &Loop) -> Option<Loop> {
 /// The divisor of all remainders in subscripts and conditions that change from one iteration of a loop to the next.
 fn turns(l: &Loop) -> Option<i64> {
     let (mut divisors, mut statements) = (Vec::new(), 0);
-    for stmt in &l.body {
-        stmt.walk(&mut |stmt| {
-            statements += usize::from(matches!(stmt, Stmt::Assign(_)));
-            for expr in stmt.exprs() {
-                expr.walk(&mut |e| divisors.extend(divisor(e, &l.var)));
+    for stmt in nodes(&l.body) {
+        statements += usize::from(matches!(stmt, Stmt::Assign(_)));
+        for expr in stmt.exprs() {
+            for e in expr.nodes() {
+                divisors.extend(divisor(e, &l.var))
             }
-        });
+        }
     }
     divisors.dedup();
     let [one] = divisors.as_slice() else { return None };
@@ -74,7 +74,7 @@ fn turns(l: &Loop) -> Option<i64> {
 
 fn divisor(e: &Expr, var: &Name) -> Option<i64> {
     match e {
-        Expr::Binary(BinaryOp::Mod, value, by) if value.vars().contains(var) => match **by {
+        Expr::Binary(BinaryOp::Mod, value, by) if value.mentions(var) => match **by {
             Expr::Int(n) => Some(n),
             _ => None,
         },

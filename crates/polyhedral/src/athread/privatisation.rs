@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use isl::{Dim, Map};
-use loops::visit::fresh;
+use loops::visit::{assigns, fresh, nodes};
 use loops::{Access, ArrayDecl, Assign, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
 
 use super::boxes::text;
@@ -53,9 +53,7 @@ fn candidate<'a>(function: &'a Function, model: &Model, array: &Name, rank: usiz
     let depth = touching.iter().map(|s| dependence::shared_loops(first, s)).min()?.min(first.loops.len());
     // Inner loops that not all share stay; of the shared ones only those count that no subscript has.
     let moved = |var: &Name| {
-        touching
-            .iter()
-            .any(|s| accesses(s, array).iter().any(|a| a.indices.iter().any(|i| i.vars().contains(var))))
+        touching.iter().any(|s| accesses(s, array).iter().any(|a| a.indices.iter().any(|i| i.mentions(var))))
     };
     let depth = (0..depth).take_while(|k| !moved(&first.loops[*k].var)).count();
     if depth == 0 {
@@ -90,7 +88,7 @@ fn candidate<'a>(function: &'a Function, model: &Model, array: &Name, rank: usiz
     let ends = target.indices.iter().map(|index| {
         let Expr::Var(var) = index else { return None };
         let (lower, upper) = bound_of(body, var).filter(|_| loops.iter().any(|l| l.var == *var))?;
-        let sizes = upper.arrays().is_empty() && upper.vars().iter().all(|v| function.sizes.contains(v));
+        let sizes = upper.is_over(&function.sizes);
         (lower >= 0 && sizes).then(|| (lower, upper.clone()))
     });
     Some(Workspace { outer, first: number, ends: ends.collect::<Option<_>>()? })
@@ -98,48 +96,23 @@ fn candidate<'a>(function: &'a Function, model: &Model, array: &Name, rank: usiz
 
 /// The ends of the first loop over `var`, from a constant in steps of one.
 fn bound_of<'a>(body: &'a [Stmt], var: &Name) -> Option<(i64, &'a Expr)> {
-    let mut found = None;
-    for stmt in body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Loop(l) = s
-                && l.var == *var
-                && found.is_none()
-            {
-                found = Some((&l.lower, &l.upper, l.step));
-            }
-        });
-    }
-    match found {
+    let first = nodes(body).find_map(|s| match s {
+        Stmt::Loop(l) if l.var == *var => Some((&l.lower, &l.upper, l.step)),
+        _ => None,
+    });
+    match first {
         Some((Expr::Int(lower), upper, 1)) => Some((*lower, upper)),
         _ => None,
     }
 }
 
 fn contains(body: &[Stmt], array: &Name) -> bool {
-    body.iter().any(|stmt| {
-        let mut found = false;
-        stmt.walk(&mut |s| {
-            if let Stmt::Assign(assign) = s {
-                found |= assign.target.array == *array || assign.value.arrays().contains(array);
-            }
-        });
-        found
-    })
+    assigns(body).any(|assign| assign.target.array == *array || assign.value.reads(array))
 }
 
 fn accesses(statement: &Statement, array: &Name) -> Vec<Access> {
-    let mut all = Vec::new();
-    if statement.assign.target.array == *array {
-        all.push(statement.assign.target.clone());
-    }
-    statement.assign.value.walk(&mut |e| {
-        if let Expr::Load(a) = e
-            && a.array == *array
-        {
-            all.push(a.clone());
-        }
-    });
-    all
+    let all = std::iter::once(&statement.assign.target).chain(statement.assign.value.loads());
+    all.filter(|access| access.array == *array).cloned().collect()
 }
 
 /// Whether each read sees what its own iteration of the outer loops has assigned before, and none assigns elements that the first statement does not assign.

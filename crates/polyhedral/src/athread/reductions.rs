@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::visit::fresh;
+use loops::visit::{assigns, fresh, locals, nodes};
 use loops::{
     Access, ArrayDecl, Assign, CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt,
     Storage, Update, Value,
@@ -72,7 +72,7 @@ pub(crate) fn with_updates(function: &Function, loosely: bool) -> Function {
     let update = |assign: &Assign| -> Option<Assign> {
         let Some(Elem::Scalar(scalar)) = types.get(&assign.target.array) else { return None };
         let (op, value) = as_update(&assign.target, &assign.value, *scalar, loosely || !scalar.is_float())?;
-        let plain = assign.update.is_none() && !value.arrays().contains(&assign.target.array);
+        let plain = assign.update.is_none() && !value.reads(&assign.target.array);
         let update = Some(Update { op, reorder: false });
         plain.then(|| Assign { update, value, ..assign.clone() })
     };
@@ -117,12 +117,8 @@ fn as_update(target: &Access, value: &Expr, scalar: Scalar, loosely: bool) -> Op
 fn types(function: &Function) -> BTreeMap<Name, Elem> {
     let mut types: BTreeMap<Name, Elem> =
         function.params.iter().map(|p| (p.name.clone(), p.elem.clone())).collect();
-    for stmt in &function.body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Local(local) = s {
-                types.insert(local.name.clone(), local.elem.clone());
-            }
-        });
+    for local in locals(&function.body) {
+        types.insert(local.name.clone(), local.elem.clone());
     }
     types
 }
@@ -200,52 +196,47 @@ impl Pass<'_> {
 
     /// The elements that a loop only updates, by one operation each.
     fn accumulators(&self, l: &Loop, inside: bool) -> Vec<Accumulator> {
-        let of_sizes =
-            |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|var| self.function.sizes.contains(var));
+        let of_sizes = |e: &Expr| e.is_over(&self.function.sizes);
         let plain = l.step == 1 && of_sizes(&l.lower) && of_sizes(&l.upper);
         if !plain || (inside && self.work(l) < WORTH_A_SPAWN) {
             return Vec::new();
         }
         let mut found: Vec<Accumulator> = Vec::new();
         let mut excluded: BTreeSet<Name> = BTreeSet::new();
-        for stmt in &l.body {
-            stmt.walk(&mut |s| {
-                s.exprs().into_iter().for_each(|e| excluded.extend(e.arrays()));
-                match s {
-                    Stmt::Local(local) => {
-                        excluded.insert(local.name.clone());
-                    }
-                    Stmt::Copy(copy) => excluded.extend([copy.from.array.clone(), copy.to.array.clone()]),
-                    Stmt::Assign(assign) => {
-                        let target = &assign.target;
-                        let scalar = match self.types.get(&target.array) {
-                            Some(Elem::Scalar(scalar)) => Some(*scalar),
-                            _ => None,
-                        };
-                        match (assign.update, scalar) {
-                            (Some(update), Some(scalar))
-                                if target.path.is_empty()
-                                    && target.indices.iter().all(of_sizes)
-                                    && allowed(update, scalar) =>
-                            {
-                                match found.iter().find(|a| a.target.array == target.array) {
-                                    None => {
-                                        found.push(Accumulator { target: target.clone(), update, scalar })
-                                    }
-                                    Some(a) if a.target == *target && a.update.op == update.op => {}
-                                    Some(_) => {
-                                        excluded.insert(target.array.clone());
-                                    }
+        for s in nodes(&l.body) {
+            s.exprs().into_iter().for_each(|e| excluded.extend(e.arrays()));
+            match s {
+                Stmt::Local(local) => {
+                    excluded.insert(local.name.clone());
+                }
+                Stmt::Copy(copy) => excluded.extend([copy.from.array.clone(), copy.to.array.clone()]),
+                Stmt::Assign(assign) => {
+                    let target = &assign.target;
+                    let scalar = match self.types.get(&target.array) {
+                        Some(Elem::Scalar(scalar)) => Some(*scalar),
+                        _ => None,
+                    };
+                    match (assign.update, scalar) {
+                        (Some(update), Some(scalar))
+                            if target.path.is_empty()
+                                && target.indices.iter().all(of_sizes)
+                                && allowed(update, scalar) =>
+                        {
+                            match found.iter().find(|a| a.target.array == target.array) {
+                                None => found.push(Accumulator { target: target.clone(), update, scalar }),
+                                Some(a) if a.target == *target && a.update.op == update.op => {}
+                                Some(_) => {
+                                    excluded.insert(target.array.clone());
                                 }
                             }
-                            _ => {
-                                excluded.insert(target.array.clone());
-                            }
+                        }
+                        _ => {
+                            excluded.insert(target.array.clone());
                         }
                     }
-                    _ => {}
                 }
-            });
+                _ => {}
+            }
         }
         found.retain(|a| !excluded.contains(&a.target.array));
         found
@@ -337,19 +328,13 @@ fn apart(l: &Loop, accumulators: &[Accumulator]) -> Option<(Loop, Loop)> {
     let sums = only(&l.body, &accumulates);
     let rest = only(&l.body, &|assign| !accumulates(assign));
     let (mut needed, mut written, mut plain) = (BTreeSet::new(), BTreeSet::new(), true);
-    for stmt in &l.body {
-        stmt.walk(&mut |s| plain &= !matches!(s, Stmt::Local(_) | Stmt::Copy(_) | Stmt::Wait(_)));
+    for s in nodes(&l.body) {
+        plain &= !matches!(s, Stmt::Local(_) | Stmt::Copy(_) | Stmt::Wait(_))
     }
-    for stmt in &sums {
-        stmt.walk(&mut |s| s.exprs().into_iter().for_each(|e| needed.extend(e.arrays())));
+    for s in nodes(&sums) {
+        s.exprs().into_iter().for_each(|e| needed.extend(e.arrays()))
     }
-    for stmt in &rest {
-        stmt.walk(&mut |s| {
-            if let Stmt::Assign(assign) = s {
-                written.insert(assign.target.array.clone());
-            }
-        });
-    }
+    written.extend(assigns(&rest).map(|assign| assign.target.array.clone()));
     let with = |body| Loop { body, ..l.clone() };
     (plain && !written.is_empty() && needed.is_disjoint(&written)).then(|| (with(sums), with(rest)))
 }

@@ -1,7 +1,8 @@
 //! Why a function has no kernel, and what its user can do about it.
 
 use loops::value::Builtin;
-use loops::{BinaryOp, Code, Diagnostic, Expr, Function, Name, Scalar, Stmt, UnaryOp};
+use loops::visit::assigns;
+use loops::{BinaryOp, Code, Diagnostic, Expr, Function, Name, Scalar, UnaryOp};
 
 use super::{Options, reductions};
 use crate::dependence::Dependence;
@@ -66,31 +67,25 @@ pub(super) fn on_cores(diagnostic: Diagnostic) -> Diagnostic {
 /// by what may be beyond the width, which C leaves open.
 pub(super) fn not_for_cores(model: &Model) -> Option<Diagnostic> {
     model.statements.iter().find_map(|statement| {
-        let mut found = None;
-        statement.assign.value.walk(&mut |e| match e {
-            Expr::Call { function, .. } if !mathematical(function) => {
-                found = Some((
-                    format!("the call of `{function}` in `{}`", statement.label),
-                    "functions of the program are compiled for the host; cores can call only those of `math.h`",
-                    "write out what it computes, or use `--target openmp`",
-                ));
-            }
-            Expr::Binary(BinaryOp::Shl | BinaryOp::Shr, _, count) if !within_width(count) => {
-                found = Some((
-                    format!("the shift by `{count}` in `{}`", statement.label),
-                    "cores shift only by constants from 0 to 31",
-                    "multiply or divide by a power of two from a table, or use `--target openmp`",
-                ));
-            }
-            Expr::Unary(UnaryOp::Bits, _) => {
-                found = Some((
-                    format!("the bits of a number as another type, in `{}`", statement.label),
-                    "cores have no instruction for it",
-                    "use `--target openmp`",
-                ));
-            }
-            _ => {}
-        });
+        let refused = |e: &Expr| match e {
+            Expr::Call { function, .. } if !mathematical(function) => Some((
+                format!("the call of `{function}` in `{}`", statement.label),
+                "functions of the program are compiled for the host; cores can call only those of `math.h`",
+                "write out what it computes, or use `--target openmp`",
+            )),
+            Expr::Binary(BinaryOp::Shl | BinaryOp::Shr, _, count) if !within_width(count) => Some((
+                format!("the shift by `{count}` in `{}`", statement.label),
+                "cores shift only by constants from 0 to 31",
+                "multiply or divide by a power of two from a table, or use `--target openmp`",
+            )),
+            Expr::Unary(UnaryOp::Bits, _) => Some((
+                format!("the bits of a number as another type, in `{}`", statement.label),
+                "cores have no instruction for it",
+                "use `--target openmp`",
+            )),
+            _ => None,
+        };
+        let found = statement.assign.value.nodes().filter_map(refused).last();
         let (what, reason, help) = found?;
         Some(fault::outside(&what, reason).help(help))
     })
@@ -139,14 +134,8 @@ pub(super) fn kept_in_order(function: &Function, options: &Options) -> Vec<Name>
 
 /// How the updates of `name` get a permission to be reordered.
 pub(super) fn permission(function: &Function, name: &Name) -> String {
-    let mut chosen = false;
-    for stmt in &function.body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Assign(assign) = s {
-                chosen |= assign.target.array == *name && matches!(assign.value, Expr::Select(..));
-            }
-        });
-    }
+    let chosen = assigns(&function.body)
+        .any(|assign| assign.target.array == *name && matches!(assign.value, Expr::Select(..)));
     if chosen {
         return format!(
             "with `--reassociate` the updates of `{name}` can run in parallel: the result of a choice (`a > {name} ? a : {name}`) depends on their order if there are NaN or zeros of both signs; that of `fmax` and `fmin` does not"

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::visit::{fresh, rename_arrays, taken};
+use loops::visit::{assigns, fresh, rename_arrays, taken};
 use loops::{ArrayDecl, Expr, Function, Loop, Name, Stmt};
 
 use super::host_split::{Item, Rounds};
@@ -94,10 +94,9 @@ impl Nest<'_> {
     fn of<'a>(function: &Function, stmt: &'a Stmt) -> Option<Nest<'a>> {
         let Stmt::Loop(outer) = stmt else { return None };
         let [Stmt::Loop(inner)] = outer.body.as_slice() else { return None };
-        let sizes = |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| function.sizes.contains(v));
+        let sizes = |e: &Expr| e.is_over(&function.sizes);
         let plain = |l: &Loop| l.step == 1 && sizes(&l.lower) && sizes(&l.upper);
-        let mut own = false;
-        stmt.walk(&mut |s| own |= matches!(s, Stmt::Local(_)));
+        let own = stmt.nodes().any(|s| matches!(s, Stmt::Local(_)));
         (plain(outer) && plain(inner) && outer.lower == Expr::Int(0) && !own).then_some(Nest { outer, inner })
     }
 
@@ -142,13 +141,7 @@ impl Nest<'_> {
 /// Labels of the statements of a body.
 fn labels(body: &[Stmt]) -> Vec<Name> {
     let mut all = Vec::new();
-    for stmt in body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Assign(assign) = s {
-                all.extend(assign.label.clone());
-            }
-        });
-    }
+    all.extend(assigns(body).filter_map(|assign| assign.label.clone()));
     all
 }
 

@@ -91,9 +91,9 @@ fn either(body: &[Stmt], bounds: &BTreeMap<Name, i64>, told: &mut BTreeSet<Strin
 /// The arrays of a kernel whose shares stay, and the sizes that say how many these are: those in the bounds of the loops around.
 fn asked<'b>(stmt: &Stmt, bounds: &'b BTreeMap<Name, i64>) -> (Vec<String>, BTreeMap<&'b Name, i64>) {
     let (mut arrays, mut asked) = (BTreeSet::new(), BTreeMap::new());
-    stmt.walk(&mut |s| {
-        let Stmt::Loop(l) = s else { return };
-        let [Stmt::Block { mark: None, body }] = l.body.as_slice() else { return };
+    for s in stmt.nodes() {
+        let Stmt::Loop(l) = s else { continue };
+        let [Stmt::Block { mark: None, body }] = l.body.as_slice() else { continue };
         for copies in body.iter().filter_map(staying) {
             arrays.extend(copies.iter().filter_map(|s| match s {
                 Stmt::Copy(copy) => Some(format!("`{}`", copy.from.array)),
@@ -102,7 +102,7 @@ fn asked<'b>(stmt: &Stmt, bounds: &'b BTreeMap<Name, i64>) -> (Vec<String>, BTre
             let names = l.upper.vars();
             asked.extend(bounds.iter().filter(|(name, _)| names.contains(*name)).map(|(name, n)| (name, *n)));
         }
-    });
+    }
     (arrays.into_iter().collect(), asked)
 }
 

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use loops::{ArrayDecl, Expr, Name, Stmt};
+use loops::liveness::written_before_read;
+use loops::{ArrayDecl, Name, Stmt};
 
 use super::Generated;
 use crate::model::Model;
@@ -33,15 +34,15 @@ pub(crate) fn sink(generated: Generated, model: &Model) -> Generated {
 
 /// Puts the declaration into the innermost block that can have it.
 fn place(body: &mut Vec<Stmt>, local: &ArrayDecl) {
-    let users: Vec<usize> = (0..body.len()).filter(|k| mentions(&body[*k], &local.name)).collect();
+    let users: Vec<usize> = (0..body.len()).filter(|k| body[*k].accesses(&local.name)).collect();
     if let [only] = users.as_slice() {
-        let first = |block: &[Stmt]| !local.dims.is_empty() || written_first(block, &local.name, &mut false);
+        let first = |block: &[Stmt]| !local.dims.is_empty() || written_before_read(block, &local.name);
         let inner = match &mut body[*only] {
             Stmt::Loop(l) if !by_data(l) && first(&l.body) => Some(&mut l.body),
             Stmt::Block { body, .. } => Some(body),
-            Stmt::If { cond, then, otherwise } if !reads(cond, &local.name) => {
-                let in_then = then.iter().any(|s| mentions(s, &local.name));
-                let in_otherwise = otherwise.iter().any(|s| mentions(s, &local.name));
+            Stmt::If { cond, then, otherwise } if !cond.reads(&local.name) => {
+                let in_then = then.iter().any(|s| s.accesses(&local.name));
+                let in_otherwise = otherwise.iter().any(|s| s.accesses(&local.name));
                 match (in_then, in_otherwise) {
                     (true, false) => Some(then),
                     (false, true) => Some(otherwise),
@@ -56,46 +57,4 @@ fn place(body: &mut Vec<Stmt>, local: &ArrayDecl) {
     }
     let first = users.first().copied().unwrap_or(0);
     body.insert(first, Stmt::Local(local.clone()));
-}
-
-/// Whether every read comes after a write in the same run of the block; `written` is what is known at its end.
-fn written_first(body: &[Stmt], name: &Name, written: &mut bool) -> bool {
-    body.iter().all(|stmt| match stmt {
-        Stmt::Assign(assign) => {
-            let target = assign.target.array == *name;
-            let reads = own(stmt, name) || (target && assign.update.is_some());
-            let fine = *written || !reads;
-            *written |= target;
-            fine
-        }
-        // It may not run.
-        Stmt::Loop(l) => (*written || !own(stmt, name)) && written_first(&l.body, name, &mut written.clone()),
-        Stmt::If { cond, then, otherwise } => {
-            let (mut a, mut b) = (*written, *written);
-            let fine = (*written || !reads(cond, name))
-                && written_first(then, name, &mut a)
-                && written_first(otherwise, name, &mut b);
-            *written = a && b;
-            fine
-        }
-        Stmt::Block { body, .. } => written_first(body, name, written),
-        Stmt::Local(_) | Stmt::Copy(_) | Stmt::Wait(_) => true,
-    })
-}
-
-fn mentions(stmt: &Stmt, name: &Name) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |stmt| {
-        found |= own(stmt, name) || matches!(stmt, Stmt::Assign(assign) if assign.target.array == *name);
-    });
-    found
-}
-
-/// Whether a statement itself reads an array, not one inside it.
-fn own(stmt: &Stmt, name: &Name) -> bool {
-    stmt.exprs().into_iter().any(|e| reads(e, name))
-}
-
-fn reads(e: &Expr, name: &Name) -> bool {
-    e.arrays().contains(name)
 }

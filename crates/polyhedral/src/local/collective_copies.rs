@@ -7,6 +7,7 @@
 //! asked again at run time; here only that nothing writes the array. So it is with a block `exchanged`, of what other cores have in local memory, and with
 //! `by_itself`, of what a core brings in early for itself.
 
+use loops::visit::nodes;
 use loops::{Code, Copy, CopyKind, Diagnostic, Expr, Function, Loop, LoopKind, Name, Stmt};
 
 use crate::codegen::tidy;
@@ -61,14 +62,12 @@ fn cores(l: &Loop) -> Result<()> {
         body = &inner.body;
     }
     let mut written = Vec::new();
-    for stmt in body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Copy(copy) = s
-                && copy.kind == CopyKind::Put
-            {
-                written.push(copy.to.array.clone());
-            }
-        });
+    for s in nodes(body) {
+        if let Stmt::Copy(copy) = s
+            && copy.kind == CopyKind::Put
+        {
+            written.push(copy.to.array.clone());
+        }
     }
     inside(body, &moved, &written)
 }

@@ -26,6 +26,7 @@ mod view;
 use std::collections::BTreeSet;
 
 use isl::Ctx;
+use loops::visit::nodes;
 use loops::{Code, Diagnostic, Function, Name, ParamMode, Stmt};
 
 use crate::fault::{self, Result};
@@ -87,15 +88,7 @@ fn results_come_out(original: &Function, mapped: &Function) -> Result<()> {
 
 /// The arrays that a function assigns or copies something back to.
 fn written(function: &Function) -> BTreeSet<Name> {
-    let mut all = BTreeSet::new();
-    for stmt in &function.body {
-        stmt.walk(&mut |s| match s {
-            Stmt::Assign(assign) => all.extend([assign.target.array.clone()]),
-            Stmt::Copy(copy) => all.extend([copy.to.array.clone()]),
-            _ => {}
-        });
-    }
-    all
+    nodes(&function.body).filter_map(Stmt::written).cloned().collect()
 }
 
 /// The model of a function whose copies are loops over elements, and what each statement stands for.

@@ -149,9 +149,6 @@ impl Pass {
 }
 
 fn together(stmt: &Stmt) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |s| {
-        found |= matches!(s, Stmt::Block { mark: Some(mark), .. } if TOGETHER.contains(&mark.as_str()));
-    });
-    found
+    stmt.nodes()
+        .any(|s| matches!(s, Stmt::Block { mark: Some(mark), .. } if TOGETHER.contains(&mark.as_str())))
 }

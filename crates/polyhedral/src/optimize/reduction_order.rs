@@ -1,6 +1,7 @@
 //! Updates whose order alone keeps loops from being parallel: what the permission to combine them from parts would change.
 
-use loops::{Assign, Expr, Function, Loop, Name, Stmt};
+use loops::visit::nodes;
+use loops::{Assign, Function, Loop, Stmt};
 
 use crate::names::readable;
 
@@ -17,7 +18,7 @@ pub(super) fn updated_by_loops(function: &Function) -> Vec<String> {
                 Stmt::Assign(a) if a.update.is_some_and(|update| !update.reorder) => {
                     let name = format!("`{}`", readable(&a.target.array));
                     let apart = |l: &&Loop| {
-                        !a.target.indices.iter().any(|i| mentions(i, &l.var)) && only_updates(&l.body, a)
+                        !a.target.indices.iter().any(|i| i.mentions(&l.var)) && only_updates(&l.body, a)
                     };
                     if loops.iter().any(apart) && !found.contains(&name) {
                         found.push(name);
@@ -35,21 +36,7 @@ pub(super) fn updated_by_loops(function: &Function) -> Vec<String> {
 /// Whether all that is done with what an update writes are updates of its kind.
 fn only_updates(body: &[Stmt], update: &Assign) -> bool {
     let op = |a: &Assign| a.update.map(|update| update.op);
-    body.iter().all(|stmt| {
-        let mut only = true;
-        stmt.walk(&mut |stmt| {
-            only &= !stmt.exprs().into_iter().any(|e| e.arrays().contains(&update.target.array));
-            if let Stmt::Assign(a) = stmt {
-                only &= a.target.array != update.target.array || op(a) == op(update);
-            }
-        });
-        only
-    })
-}
-
-/// Whether an expression reads a variable.
-fn mentions(e: &Expr, var: &Name) -> bool {
-    let mut found = false;
-    e.walk(&mut |e| found |= matches!(e, Expr::Var(name) if name == var));
-    found
+    let array = &update.target.array;
+    let other = |a: &Assign| a.target.array == *array && op(a) != op(update);
+    !nodes(body).any(|stmt| stmt.reads(array) || matches!(stmt, Stmt::Assign(a) if other(a)))
 }

@@ -6,7 +6,8 @@
 //! - Stencils: what lies around a block and is read for it, in each step.
 
 use loops::ranks::{At, Fetch, Grid, Numbers, RankProgram, Step, walk};
-use loops::{Access, Assign, BinaryOp, Expr, Name, ReduceOp, Stmt};
+use loops::visit::assigns;
+use loops::{Access, Assign, BinaryOp, Expr, Name, ReduceOp};
 
 use super::cost::bytes;
 
@@ -37,12 +38,8 @@ fn product(program: &RankProgram, grid: &Grid, sizes: &Numbers) -> Option<Least>
     let mut others = 0;
     walk(&program.body, &mut |step| match step {
         Step::Run(run) => {
-            for stmt in &run.body {
-                stmt.walk(&mut |stmt| {
-                    if let Stmt::Assign(assign) = stmt {
-                        found.extend(contraction(assign).map(|vars| (vars, assign.target.clone())));
-                    }
-                });
+            for assign in assigns(&run.body) {
+                found.extend(contraction(assign).map(|vars| (vars, assign.target.clone())));
             }
         }
         // A loop over strips is a part of the product.
@@ -72,11 +69,13 @@ fn contraction(assign: &Assign) -> Option<Vec<Name>> {
     let [i, j] = pair(&assign.target)?;
     let mut factors = Vec::new();
     let mut only_products = true;
-    assign.value.walk(&mut |e| match e {
-        Expr::Load(access) => factors.extend(pair(access)),
-        Expr::Binary(op, ..) => only_products &= *op == BinaryOp::Mul,
-        _ => {}
-    });
+    for e in assign.value.nodes() {
+        match e {
+            Expr::Load(access) => factors.extend(pair(access)),
+            Expr::Binary(op, ..) => only_products &= *op == BinaryOp::Mul,
+            _ => {}
+        }
+    }
     let [a, b] = factors.as_slice() else { return None };
     let third = |pair: &[Name; 2], own: &Name| pair.iter().find(|name| *name != own).cloned();
     let (a, b) = if a.contains(&i) { (a, b) } else { (b, a) };

@@ -33,7 +33,7 @@ fn writes(run: &Run) -> BTreeSet<Name> {
 
 fn depends_on(what: &Elements, var: &Name) -> bool {
     let bounds = what.ranges.iter().flat_map(|(low, high)| [low, high]);
-    bounds.chain(&what.when).any(|e| e.vars().contains(var))
+    bounds.chain(&what.when).any(|e| e.mentions(var))
 }
 
 /// Fetches out of loops.

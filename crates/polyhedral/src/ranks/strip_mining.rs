@@ -12,12 +12,11 @@ pub(super) fn candidate(piece: &Piece, width: i64) -> Option<usize> {
     (1..piece.loops.len()).find(|at| {
         let l = piece.loops[*at];
         let bounds = [&l.lower, &l.upper];
-        let fixed =
-            bounds.iter().all(|e| e.arrays().is_empty() && e.vars().iter().all(|v| !inner.contains(&v)));
+        let fixed = bounds.iter().all(|e| !e.has_loads() && e.vars().iter().all(|v| !inner.contains(&v)));
         let plain = l.step == 1 && l.kind == LoopKind::Sequential && l.reductions.is_empty() && width > 0;
         let writes = piece.sites.iter().filter(|s| s.kind != AccessKind::Read);
         let mut ends = writes.map(|s| (piece.around(s).contains(at), &s.access.indices));
-        let varies = |e: &Expr| e.vars().contains(&l.var);
+        let varies = |e: &Expr| e.mentions(&l.var);
         let sums = ends.all(|(inside, indices)| inside && !indices.iter().any(varies));
         let reads =
             piece.sites.iter().any(|s| s.kind == AccessKind::Read && s.access.indices.iter().any(varies));

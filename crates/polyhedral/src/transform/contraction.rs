@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::simplify;
 use loops::typing::Types;
-use loops::visit::{fresh, names, taken};
+use loops::visit::{fresh, names, nodes, taken};
 use loops::{Access, Assign, Expr, Function, Loop, Name, Registers, Scalar, Stmt};
 
 use crate::codegen::{Generated, Instance};
@@ -183,7 +183,7 @@ pub fn may_contract(function: &Function) -> bool {
     fn inside(body: &[Stmt], vars: &mut Vec<Name>) -> bool {
         body.iter().any(|stmt| match stmt {
             Stmt::Assign(assign) => {
-                let of_element = |v: &Name| assign.target.indices.iter().any(|e| e.vars().contains(v));
+                let of_element = |v: &Name| assign.target.indices.iter().any(|e| e.mentions(v));
                 let pair = |i: &Name| {
                     let other = |j: &&Name| *j != i && of_element(j) && separable(&assign.value, i, j);
                     of_element(i) && vars.iter().any(|j| other(&j))
@@ -294,14 +294,12 @@ impl Stager {
 
     /// Notes the statements of a block that is no contraction.
     fn refuse(&mut self, body: &[Stmt]) {
-        for stmt in body {
-            stmt.walk(&mut |stmt| {
-                if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt
-                    && let Some(instance) = self.instances.get(label)
-                {
-                    self.refused.insert(instance.original.clone());
-                }
-            });
+        for stmt in nodes(body) {
+            if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt
+                && let Some(instance) = self.instances.get(label)
+            {
+                self.refused.insert(instance.original.clone());
+            }
         }
     }
 
@@ -360,7 +358,7 @@ fn separable(value: &Expr, i: &Name, j: &Name) -> bool {
         match (vars.contains(i), vars.contains(j)) {
             (true, true) => {
                 !matches!(expr, Expr::Load(_) | Expr::Var(_))
-                    && expr.children().into_iter().all(|child| inside(child, i, j, found))
+                    && expr.children().all(|child| inside(child, i, j, found))
             }
             (row, column) => {
                 found[0] |= row;

@@ -170,7 +170,7 @@ fn role(statement: &Statement) -> Option<Role> {
     let target = &statement.assign.target;
     // The iterator that a subscript is, forward or backward.
     let one = |e: &Expr| -> Option<usize> {
-        let at = iterators.iter().position(|name| e.vars().contains(name))?;
+        let at = iterators.iter().position(|name| e.mentions(name))?;
         let backward = || {
             let linear = linear(e)?;
             (linear.coefficient(&iterators[at]) == -1 && linear.coefficient(&iterators[1 - at]) == 0)
@@ -192,11 +192,9 @@ fn role(statement: &Statement) -> Option<Role> {
         }
     };
     let mut fits = look(target);
-    statement.assign.value.walk(&mut |e| {
-        if let Expr::Load(access) = e {
-            fits = fits && look(access);
-        }
-    });
+    for access in statement.assign.value.loads() {
+        fits = fits && look(access);
+    }
     let row = row.filter(|_| fits)?;
     let column = 1 - row;
     let sums = match target.indices.as_slice() {
@@ -284,7 +282,7 @@ fn vector(statement: &Statement, dim: usize) -> Result<Node> {
     let (tuple, dims) = tree::tuple(statement)?;
     let node = band(&[format!("{tuple} -> [({})]", dims[dim])], Node::Leaf);
     let iterator = &statement.loops[dim].var;
-    let moves = locality::subscripts(statement)[0].1.iter().any(|e| e.vars().contains(iterator));
+    let moves = locality::subscripts(statement)[0].1.iter().any(|e| e.mentions(iterator));
     Ok(if moves { Node::Mark { name: "vector".to_owned(), child: Box::new(node) } } else { node })
 }
 

@@ -135,7 +135,7 @@ fn gains(outer: &Loop) -> bool {
     if by_data(inner) {
         return false;
     }
-    if [&inner.lower, &inner.upper].iter().any(|e| e.vars().contains(&outer.var)) {
+    if [&inner.lower, &inner.upper].iter().any(|e| e.mentions(&outer.var)) {
         return false;
     }
     let assigns: Option<Vec<&Assign>> =
@@ -156,17 +156,13 @@ fn gains(outer: &Loop) -> bool {
 }
 
 fn mentions(access: &Access, var: &Name) -> bool {
-    access.indices.iter().any(|e| e.vars().contains(var))
+    access.indices.iter().any(|e| e.mentions(var))
 }
 
 fn loads<'a>(assigns: &[&'a Assign]) -> Vec<&'a Access> {
     let mut found = Vec::new();
     for assign in assigns {
-        assign.value.walk(&mut |e| {
-            if let Expr::Load(access) = e {
-                found.push(access);
-            }
-        });
+        found.extend(assign.value.loads());
     }
     found
 }
@@ -187,7 +183,7 @@ fn apart(assigns: &[&Assign], var: &Name, other: &Name) -> bool {
             let subscript = &assign.target.indices[k];
             own.iter().all(|access| access.indices.get(k) == Some(subscript))
                 && subscript.advances_with(var)
-                && !subscript.vars().contains(other)
+                && !subscript.mentions(other)
         })
     })
 }

@@ -97,9 +97,7 @@ impl Windows {
 
 /// Whether an assignment reads the element that it writes.
 fn updates(assign: &Assign) -> bool {
-    let mut again = assign.update.is_some();
-    assign.value.walk(&mut |e| again |= matches!(e, Expr::Load(access) if *access == assign.target));
-    again
+    assign.update.is_some() || assign.value.loads().any(|access| *access == assign.target)
 }
 
 /// How often constant loops run what is inside them; none if their bounds are not numbers.

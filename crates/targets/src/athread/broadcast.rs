@@ -270,9 +270,9 @@ fn turns(copy: &Copy, local: &loops::Local, [outer, inner]: [&Loop; 2], rows: i6
     let Expr::Binary(BinaryOp::Sub, whole, _) = &**rest else { return None };
     let follows = factor(&copy.from.indices[0], &inner.var) == Some(0)
         && factor(&copy.from.indices[1], &inner.var) == Some(columns);
-    let same = copy.from.indices.iter().chain(&copy.extents).all(|e| !e.vars().contains(&outer.var))
-        && !copy.extents[0].vars().contains(&inner.var)
-        && !whole.vars().contains(&inner.var);
+    let same = copy.from.indices.iter().chain(&copy.extents).all(|e| !e.mentions(&outer.var))
+        && !copy.extents[0].mentions(&inner.var)
+        && !whole.mentions(&inner.var);
     (follows && same).then(|| Turns {
         copy: copy.clone(),
         local: local.clone(),

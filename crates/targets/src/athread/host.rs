@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::visit::nodes;
 use loops::{Diagnostic, Elem, Expr, Function, Name, ParamMode, Stmt};
 
 use super::expr::{Binding, HOOKS, Scope, c_type, invalid, print};
@@ -30,14 +31,12 @@ pub struct HostNames {
 /// Names that kernels use.
 fn on_cores(body: &[Stmt]) -> BTreeSet<Name> {
     let mut found = BTreeSet::new();
-    for stmt in body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Block { mark: Some(mark), body } = s
-                && mark.as_str() == kernel::KERNEL
-            {
-                found.append(&mut loops::visit::names(body));
-            }
-        });
+    for s in nodes(body) {
+        if let Stmt::Block { mark: Some(mark), body } = s
+            && mark.as_str() == kernel::KERNEL
+        {
+            found.append(&mut loops::visit::names(body));
+        }
     }
     found
 }

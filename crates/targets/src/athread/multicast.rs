@@ -5,6 +5,7 @@
 //! Loops over a core's tiles are padded to the same number of rounds for all cores. A core without
 //! a tile has empty boxes, and takes part in the exchanges of the others.
 
+use loops::visit::nodes;
 use loops::{ArrayDecl, Copy, CopyKind, Diagnostic, Expr, Loop, Name, Stmt};
 
 use super::expr::{Binding, invalid, print};
@@ -145,9 +146,7 @@ pub(super) fn kept(stmt: &Stmt) -> Option<&Copy> {
 }
 
 pub(super) fn has_shared(stmt: &Stmt) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |s| found |= shared(s).is_some());
-    found
+    stmt.nodes().any(|s| shared(s).is_some())
 }
 
 /// Columns of a shared box whose extent is a constant, or what is left of the array.
@@ -176,13 +175,12 @@ impl Writer<'_> {
             }
             Err(why) => {
                 let mut arrays: Vec<String> = Vec::new();
-                let mut add = |s: &Stmt| {
-                    let array = shared(s)
-                        .filter(|(_, line)| *line != ALONE)
-                        .map(|(c, _)| format!("`{}`", c.from.array));
-                    arrays.extend(array.filter(|array| !arrays.contains(array)));
-                };
-                body.iter().for_each(|stmt| stmt.walk(&mut add));
+                for (copy, _) in nodes(body).filter_map(shared).filter(|(_, line)| *line != ALONE) {
+                    let array = format!("`{}`", copy.from.array);
+                    if !arrays.contains(&array) {
+                        arrays.push(array);
+                    }
+                }
                 self.notes.push(format!(
                     "each core brings in boxes of {} for itself, which the mapping has cores share: {why}",
                     arrays.join(", ")
@@ -219,11 +217,7 @@ impl Writer<'_> {
             let all = copy.to.indices.iter().chain(&copy.extents);
             all.flat_map(Expr::vars).any(|var| self.sharing.rounds.iter().any(|round| round.var == var))
         };
-        let mut found = false;
-        for stmt in body {
-            stmt.walk(&mut |s| found |= matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Put && !moves(c)));
-        }
-        found
+        nodes(body).any(|s| matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Put && !moves(c)))
     }
 
     /// Whether the cores of this kernel share.

@@ -5,6 +5,7 @@
 //! The mapping marks such transfers ([`EARLY`]). It reserves local memory for two buffers of the
 //! input, and for one more buffer of the output.
 
+use loops::visit::nodes;
 use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::expr::invalid;
@@ -76,9 +77,8 @@ impl Writer<'_> {
         if !self.leads || self.outer.is_some() || l.kind == LoopKind::Parallel {
             return Ok(false);
         }
-        let fixed = |inner: &&Loop| {
-            ![&inner.lower, &inner.upper].into_iter().any(|bound| bound.vars().contains(&l.var))
-        };
+        let fixed =
+            |inner: &&Loop| ![&inner.lower, &inner.upper].into_iter().any(|bound| bound.mentions(&l.var));
         let around = only_loop(l).filter(fixed);
         let inner = around.unwrap_or(l);
         let loops = if around.is_some() { vec![l, inner] } else { vec![l] };
@@ -175,14 +175,14 @@ impl Writer<'_> {
         }
         let mut puts = Vec::new();
         let mut after = false;
-        for stmt in body {
-            stmt.walk(&mut |s| match s {
+        for s in nodes(body) {
+            match s {
                 Stmt::Copy(copy) if copy == get => after = true,
                 Stmt::Copy(copy) if copy.kind == CopyKind::Put && copy.to.array == get.from.array => {
                     puts.push((copy.clone(), after));
                 }
                 _ => {}
-            });
+            }
         }
         let same = puts.iter().all(|(put, after)| *after && put.to == get.from && put.extents == get.extents);
         let apart = |l: &&Loop| {

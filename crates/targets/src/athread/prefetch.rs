@@ -6,6 +6,7 @@
 //! has a second buffer only for this core's share of it. If memory is too small, or if a tile may
 //! read what the tile before writes, transfers stay where they are.
 
+use loops::visit::nodes;
 use loops::{Access, Assign, BinaryOp, Copy, CopyKind, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::broadcast::Cast;
@@ -83,11 +84,8 @@ impl Writer<'_> {
         let mut loops =
             body.iter().filter_map(|s| if let Stmt::Loop(inner) = s { Some(inner) } else { None });
         let (Some(inner), None) = (loops.next(), loops.next()) else { return Ok(false) };
-        let moved = |e: &Expr| e.vars().contains(&l.var);
-        let mut same = 0;
-        body.iter().for_each(|s| {
-            s.walk(&mut |s| same += usize::from(matches!(s, Stmt::Loop(other) if other == inner)))
-        });
+        let moved = |e: &Expr| e.mentions(&l.var);
+        let same = nodes(body).filter(|s| matches!(s, Stmt::Loop(other) if other == inner)).count();
         if !self.leads
             || same > 1
             || self.led.is_some()

@@ -60,9 +60,9 @@ pub(super) fn find(body: &[Stmt], buffer: &Name, elem: Scalar) -> Option<Sums> {
     let Stmt::Loop(outer) = only(body)?.clone() else { return None };
     let Stmt::Loop(inner) = only(&outer.body)?.clone() else { return None };
     let Stmt::Assign(assign) = only(&inner.body)?.clone() else { return None };
-    let apart = !inner.lower.vars().contains(&outer.var) && !inner.upper.vars().contains(&outer.var);
+    let apart = !inner.lower.mentions(&outer.var) && !inner.upper.mentions(&outer.var);
     let target = &assign.target;
-    let moves = |l: &Loop| target.indices.iter().any(|e| e.vars().contains(&l.var));
+    let moves = |l: &Loop| target.indices.iter().any(|e| e.mentions(&l.var));
     let (of, over) = match (moves(&outer), moves(&inner)) {
         (true, false) => (outer, inner),
         (false, true) => (inner, outer),
@@ -74,12 +74,10 @@ pub(super) fn find(body: &[Stmt], buffer: &Name, elem: Scalar) -> Option<Sums> {
         None => assign.value.clone(),
     };
     let (mut own, mut others) = (0, 0);
-    value.walk(&mut |e| {
-        if let Expr::Load(access) = e {
-            own += usize::from(access == target);
-            others += usize::from(access.array == target.array && access != target);
-        }
-    });
+    for access in value.loads() {
+        own += usize::from(access == target);
+        others += usize::from(access.array == target.array && access != target);
+    }
     let plain =
         apart && of.step == 1 && over.step == 1 && target.array == *buffer && target.indices.len() == 1;
     (plain && own == 1 && others == 0).then_some(Sums { assign, value, of, over, elem })
@@ -106,12 +104,8 @@ impl Sums {
     /// Whether the sums can be vectors: they and what is added to them are consecutive, or
     /// constant.
     pub fn follow(&self) -> bool {
-        let mut all = vector::stride(&self.assign.target, &self.of.var) == vector::Stride::Follows;
-        self.value.walk(&mut |e| {
-            if let Expr::Load(access) = e {
-                all &= vector::stride(access, &self.of.var) != vector::Stride::Other;
-            }
-        });
+        let all = vector::stride(&self.assign.target, &self.of.var) == vector::Stride::Follows
+            && self.value.loads().all(|access| vector::stride(access, &self.of.var) != vector::Stride::Other);
         all && self.elem.is_float()
     }
 }

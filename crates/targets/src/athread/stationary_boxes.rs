@@ -2,6 +2,7 @@
 //! while the loops over cores run. They are brought in again only if a tile needs another box,
 //! which happens at other sizes than those for which the tiles were chosen.
 
+use loops::visit::nodes;
 use loops::{Diagnostic, Name, Stmt};
 
 use super::expr::{invalid, print};
@@ -13,17 +14,15 @@ impl Writer<'_> {
     pub(super) fn begin_kept(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
         self.kept.clear();
         let (mut names, mut locals) = (Vec::new(), Vec::new());
-        for stmt in body {
-            stmt.walk(&mut |s| {
-                if let Some(copy) = kept(s)
-                    && !self.written.contains(&copy.from.array)
-                {
-                    names.push(copy.to.array.clone());
-                }
-                if let Stmt::Local(local) = s {
-                    locals.push(local.clone());
-                }
-            });
+        for s in nodes(body) {
+            if let Some(copy) = kept(s)
+                && !self.written.contains(&copy.from.array)
+            {
+                names.push(copy.to.array.clone());
+            }
+            if let Stmt::Local(local) = s {
+                locals.push(local.clone());
+            }
         }
         for name in names {
             // One declaration and one transfer, or none is sure what the buffer holds.

@@ -6,6 +6,7 @@
 //! with the next row of cores in the second step. If a step needs at most half of a row's cores,
 //! the other half has its turns after all rows ([`rule`]).
 
+use loops::visit::nodes;
 use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::expr::invalid;
@@ -149,16 +150,14 @@ impl Writer<'_> {
     /// They go from 0 on, one after the other.
     fn steps_in<'b>(&self, body: &'b [Stmt]) -> Vec<(&'b Loop, &'b [Stmt])> {
         let mut steps = Vec::new();
-        for stmt in body.iter().filter(|_| self.may_share()) {
-            stmt.walk(&mut |s| {
-                if let Stmt::Loop(l) = s
-                    && let [Stmt::Block { mark: None, body }] = l.body.as_slice()
-                    && l.kind == LoopKind::Sequential
-                    && (&l.lower, l.step) == (&Expr::Int(0), 1)
-                {
-                    steps.push((l, body.as_slice()));
-                }
-            });
+        for s in nodes(if self.may_share() { body } else { &[] }) {
+            if let Stmt::Loop(l) = s
+                && let [Stmt::Block { mark: None, body }] = l.body.as_slice()
+                && l.kind == LoopKind::Sequential
+                && (&l.lower, l.step) == (&Expr::Int(0), 1)
+            {
+                steps.push((l, body.as_slice()));
+            }
         }
         steps
     }

@@ -3,7 +3,7 @@
 
 use loops::Expr;
 
-use super::contraction::{BEYOND, Contraction, Factors, added, at, depends};
+use super::contraction::{BEYOND, Contraction, Factors, added, at};
 use super::cost;
 use super::expr::{Scope, print};
 use super::vector;
@@ -15,13 +15,13 @@ pub(super) fn groups(scope: &Scope, c: &Contraction, rows: usize) -> Option<Stri
     let last = format!("({i} + ({i}_end - {i}) / {rows} * {rows} - 1)");
     let mut same = Vec::new();
     for (l, from, to) in [(c.sum, "begin", "end"), (c.columns, "from", "to")] {
-        for e in [&l.lower, &l.upper].into_iter().filter(|e| depends(e, i)) {
+        for e in [&l.lower, &l.upper].into_iter().filter(|e| e.mentions(i)) {
             let within =
                 |text: String| format!("LOZENGE_MAX({0}_{from}, LOZENGE_MIN({0}_{to}, {text}))", l.var);
             same.push(format!("{} == {}", within(scope.text(e).ok()?), within(at(scope, e, i, &last)?)));
         }
     }
-    if [&c.rows.lower, &c.rows.upper].into_iter().any(|e| depends(e, k)) {
+    if [&c.rows.lower, &c.rows.upper].into_iter().any(|e| e.mentions(k)) {
         for value in [format!("{k}_begin"), format!("({k}_end - 1)")] {
             same.push(format!("{} <= {i}", at(scope, &c.rows.lower, k, &value)?));
             same.push(format!("{last} < {}", at(scope, &c.rows.upper, k, &value)?));
@@ -58,7 +58,7 @@ fn condition(scope: &Scope, c: &Contraction) -> Option<String> {
     let mut conditions = Vec::new();
     for l in [c.sum, c.rows] {
         let other = if l.var == *k { i } else { k };
-        if depends(&l.lower, other) || depends(&l.upper, other) {
+        if l.lower.mentions(other) || l.upper.mentions(other) {
             conditions.push(format!("{} <= {} && {} < {}", text(&l.lower)?, l.var, l.var, text(&l.upper)?));
         }
     }

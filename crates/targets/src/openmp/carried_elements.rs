@@ -6,10 +6,10 @@
 //! forgets `restrict`.) The loop IR has this information. Left out: elements that several
 //! statements store or update, and loops that contain loops.
 
+use loops::visit::nodes;
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Size, Stmt};
 
 use super::lower::Lower;
-use super::memory::mentions;
 use super::scope::{Array, Binding, Form};
 use super::stmt::Code;
 use crate::c::{CExpr, CStmt};
@@ -104,9 +104,7 @@ fn carried(l: &Loop) -> Vec<Carried> {
         Stmt::Local(local) => !local.dims.is_empty(),
         _ => false,
     };
-    let mut inside = false;
-    l.body.iter().for_each(|stmt| stmt.walk(&mut |stmt| inside |= stays(stmt)));
-    if l.kind != LoopKind::Sequential || inside {
+    if l.kind != LoopKind::Sequential || nodes(&l.body).any(stays) {
         return Vec::new();
     }
     (0..l.body.len()).filter_map(|at| carried_by(l, at)).collect()
@@ -117,12 +115,12 @@ fn carried_by(l: &Loop, at: usize) -> Option<Carried> {
     leaves(&l.body[at], &mut assigns)?;
     let stored = assigns.first()?.target.clone();
     let (mut writes, mut own) = (0, false);
-    for stmt in &l.body {
-        stmt.walk(&mut |stmt| match stmt {
+    for stmt in nodes(&l.body) {
+        match stmt {
             Stmt::Assign(a) => writes += usize::from(a.target.array == stored.array),
             Stmt::Local(local) => own |= local.name == stored.array,
             _ => {}
-        });
+        }
     }
     if own
         || writes != assigns.len()
@@ -132,9 +130,9 @@ fn carried_by(l: &Loop, at: usize) -> Option<Carried> {
         return None;
     }
     // One subscript goes on by one, up or down.
-    let mut places = (0..stored.indices.len()).filter(|k| mentions(&stored.indices[*k], &[&l.var]));
+    let mut places = (0..stored.indices.len()).filter(|k| stored.indices[*k].mentions(&l.var));
     let (place, None) = (places.next()?, places.next()) else { return None };
-    if stored.indices.iter().any(|e| !e.arrays().is_empty()) {
+    if stored.indices.iter().any(|e| e.has_loads()) {
         return None;
     }
     let (1 | -1, _) = size(&stored.indices[place])?.linear_in(&l.var)? else { return None };
@@ -143,17 +141,19 @@ fn carried_by(l: &Loop, at: usize) -> Option<Carried> {
     before.indices[place] = before.indices[place].substitute(&|v| (*v == l.var).then(|| earlier.clone()));
     let (mut read, mut late) = (None, false);
     for (k, stmt) in l.body.iter().enumerate() {
-        stmt.walk(&mut |stmt| {
+        for stmt in stmt.nodes() {
             for e in stmt.exprs() {
-                e.walk(&mut |e| match e {
-                    Expr::Load(access) if same(access, &before) => {
-                        late |= k > at;
-                        read.get_or_insert_with(|| access.clone());
+                for e in e.nodes() {
+                    match e {
+                        Expr::Load(access) if same(access, &before) => {
+                            late |= k > at;
+                            read.get_or_insert_with(|| access.clone());
+                        }
+                        _ => {}
                     }
-                    _ => {}
-                });
+                }
             }
-        });
+        }
     }
     let read = read.filter(|_| !late)?;
     let surely = l.body[..=at].iter().any(|stmt| match stmt {
@@ -190,7 +190,7 @@ fn surely_reads(e: &Expr, element: &Access) -> bool {
         Expr::Load(access) if same(access, element) => true,
         Expr::Select(cond, _, _) => surely_reads(cond, element),
         Expr::Binary(BinaryOp::And | BinaryOp::Or, first, _) => surely_reads(first, element),
-        _ => e.children().into_iter().any(|child| surely_reads(child, element)),
+        _ => e.children().any(|child| surely_reads(child, element)),
     }
 }
 
@@ -199,7 +199,7 @@ fn surely_reads(e: &Expr, element: &Access) -> bool {
 fn leaves<'a>(stmt: &'a Stmt, found: &mut Vec<&'a Assign>) -> Option<()> {
     match stmt {
         Stmt::Assign(assign) => found.push(assign),
-        Stmt::If { cond, then, otherwise } if !cond.arrays().is_empty() => {
+        Stmt::If { cond, then, otherwise } if cond.has_loads() => {
             let ([then], [otherwise]) = (then.as_slice(), otherwise.as_slice()) else { return None };
             leaves(then, found)?;
             leaves(otherwise, found)?;

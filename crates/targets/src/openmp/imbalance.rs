@@ -3,8 +3,6 @@
 
 use loops::{BinaryOp, Expr, Loop, Name, Stmt};
 
-use crate::openmp::memory::mentions;
-
 /// Whether an inner loop has other lengths in other iterations: either its beginning or its end
 /// depends on the variable, not both.
 pub fn uneven(l: &Loop) -> bool {
@@ -22,8 +20,9 @@ impl<'a> Outer<'a> {
     fn look(&self, body: &'a [Stmt], dependent: &mut Vec<&'a Name>) -> bool {
         body.iter().any(|stmt| match stmt {
             Stmt::Loop(l) => {
-                let low = mentions(&l.lower, dependent);
-                let high = if low { mentions(&l.upper, dependent) } else { self.moves(&l.upper, dependent) };
+                let low = l.lower.mentions_any(dependent);
+                let high =
+                    if low { l.upper.mentions_any(dependent) } else { self.moves(&l.upper, dependent) };
                 if low && high {
                     dependent.push(&l.var);
                 }
@@ -43,8 +42,8 @@ impl<'a> Outer<'a> {
                 (true, false) => self.more_than_edge(a, b),
                 (false, true) => self.more_than_edge(b, a),
             },
-            _ if e.children().is_empty() => mentions(e, vars),
-            _ => e.children().into_iter().any(|c| self.moves(c, vars)),
+            _ if e.children().next().is_none() => e.mentions_any(vars),
+            _ => e.children().any(|c| self.moves(c, vars)),
         }
     }
 

@@ -7,7 +7,6 @@ use crate::openmp::helpers::Helper;
 use crate::openmp::index_arithmetic;
 use crate::openmp::lower::Lower;
 use crate::openmp::masked_loads::{self, Care};
-use crate::openmp::memory::reads_memory;
 use crate::openmp::scope::Binding;
 use crate::openmp::stmt::Code;
 use crate::openmp::vectors::Shape;
@@ -114,7 +113,7 @@ impl Lower<'_> {
         let natural = self.ranges.of(&l.lower).low.is_some_and(|v| v >= 0);
         let mut upper = if natural { self.natural_end(&l.upper)? } else { self.place(&l.upper)? };
         let mut end_name = None;
-        if reads_memory(&l.upper) {
+        if l.upper.has_loads() {
             // the end is computed once, before the first iteration
             let name = self.names.take(&format!("{}_end", l.var));
             let ty = format!("const {}", self.index_type);

@@ -71,11 +71,11 @@ impl<'a> Found<'a> {
                     *self.stores.entry(assign.target.array.as_str()).or_default() += 1;
                 }
                 let mut chooses = false;
-                assign.value.walk(&mut |e| {
+                for e in assign.value.nodes() {
                     if let Expr::Select(cond, a, b) = e {
                         chooses |= reads(cond, None) && [a, b].into_iter().any(|arm| reads(arm, Some(cond)));
                     }
-                });
+                }
                 self.choices += usize::from(chooses);
             }
             // A store on one side only stays a branch, or a masked store.
@@ -108,23 +108,11 @@ impl<'a> Found<'a> {
 fn reads(e: &Expr, but: Option<&Expr>) -> bool {
     let mut known: Vec<&Access> = Vec::new();
     if let Some(cond) = but.filter(|cond| !has_connective(cond)) {
-        cond.walk(&mut |e| {
-            if let Expr::Load(access) = e {
-                known.push(access);
-            }
-        });
+        known.extend(cond.loads());
     }
-    let mut found = false;
-    e.walk(&mut |e| {
-        if let Expr::Load(access) = e {
-            found |= but.is_none() || (!access.indices.is_empty() && !known.contains(&access));
-        }
-    });
-    found
+    e.loads().any(|access| but.is_none() || (!access.indices.is_empty() && !known.contains(&access)))
 }
 
 fn has_connective(cond: &Expr) -> bool {
-    let mut found = false;
-    cond.walk(&mut |e| found |= matches!(e, Expr::Binary(BinaryOp::And | BinaryOp::Or, _, _)));
-    found
+    cond.nodes().any(|e| matches!(e, Expr::Binary(BinaryOp::And | BinaryOp::Or, _, _)))
 }

@@ -128,7 +128,7 @@ impl Lower<'_> {
         self.find(stmts, &mut bound.to_vec(), &mut found)?;
         let (mut claims, mut code) = (Vec::new(), Vec::new());
         for decl in found {
-            if decl.dims.iter().any(reads_memory) {
+            if decl.dims.iter().any(Expr::has_loads) {
                 let message = format!("an extent of the local array `{}` is read from an array", decl.name);
                 return Err(Diagnostic::general(Code("T0002"), message).help(
                     "extents consist of constants, sizes and loop variables; use an upper bound of this one",
@@ -234,7 +234,7 @@ impl Lower<'_> {
                     if self.on_heap(decl)? && !self.claimed.contains_key(&std::ptr::from_ref(decl)) =>
                 {
                     let uses = self.usage.get(decl);
-                    if (uses.read || uses.written) && !decl.dims.iter().any(|d| mentions(d, bound)) {
+                    if (uses.read || uses.written) && !decl.dims.iter().any(|d| d.mentions_any(bound)) {
                         found.push(decl);
                     }
                 }
@@ -300,39 +300,6 @@ impl Lower<'_> {
     }
 }
 
-fn any(e: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
-    let mut todo = vec![e];
-    while let Some(e) = todo.pop() {
-        if test(e) {
-            return true;
-        }
-        match e {
-            Expr::Unary(_, a) | Expr::Cast(_, a) => todo.push(a),
-            Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => todo.extend([&**a, &**b]),
-            Expr::Select(a, b, c) => todo.extend([&**a, &**b, &**c]),
-            Expr::Call { args, .. } => todo.extend(args),
-            Expr::Load(access) => todo.extend(&access.indices),
-            Expr::Int(_) | Expr::I32(_) | Expr::F32(_) | Expr::F64(_) | Expr::Bool(_) | Expr::Var(_) => {}
-        }
-    }
-    false
-}
-
-/// Whether an expression mentions one of the names as an index.
-pub fn mentions(e: &Expr, names: &[&Name]) -> bool {
-    any(e, &|e| matches!(e, Expr::Var(name) if names.contains(&name)))
-}
-
-/// Whether an expression reads an array or a scalar variable.
-pub fn reads_memory(e: &Expr) -> bool {
-    any(e, &|e| matches!(e, Expr::Load(_)))
-}
-
-/// Whether an expression reads this array or scalar variable.
-pub fn reads(e: &Expr, array: &Name) -> bool {
-    any(e, &|e| matches!(e, Expr::Load(access) if access.array == *array))
-}
-
 fn has_product(e: &Expr) -> bool {
-    any(e, &|e| matches!(e, Expr::Binary(BinaryOp::Mul, ..)))
+    e.nodes().any(|e| matches!(e, Expr::Binary(BinaryOp::Mul, ..)))
 }

@@ -133,7 +133,7 @@ impl Collect {
     fn expr(&mut self, e: &Expr) {
         match e {
             Expr::Load(access) => self.subscripts(access),
-            _ => e.children().into_iter().for_each(|child| self.expr(child)),
+            _ => e.children().for_each(|child| self.expr(child)),
         }
         if !self.widens(e) || e.is_data() || self.facts.proves_fit(e) {
             return;
@@ -199,7 +199,7 @@ impl Collect {
 
     /// The operations of an expression in sizes, which is computed on entry.
     fn on_sizes(&mut self, e: &Expr) {
-        e.children().into_iter().for_each(|child| self.on_sizes(child));
+        e.children().for_each(|child| self.on_sizes(child));
         if let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), a, b) = e
             && !self.entry.proves_fit(e)
             && !fits::operation_fits(e, &self.sizes)

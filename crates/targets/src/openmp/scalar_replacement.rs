@@ -14,7 +14,6 @@ use loops::{Access, Diagnostic, Elem, Loop, LoopKind, Name, Stmt};
 use crate::c::{CExpr, CStmt};
 use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
-use crate::openmp::memory::{mentions, reads_memory};
 use crate::openmp::scope::{Array, Binding, Form};
 
 /// A promoted element.
@@ -52,7 +51,7 @@ impl Lower<'_> {
                 && sites.iter().all(|s| s.extents.is_none() && s.access == element)
                 && sites.iter().any(always)
                 && !inside.locals.contains(&element.array)
-                && !element.indices.iter().any(|i| mentions(i, &inside.vars) || reads_memory(i));
+                && !element.indices.iter().any(|i| i.mentions_any(&inside.vars) || i.has_loads());
             fits.then(|| element.clone())
         };
         let in_memory = |access: &Access| match self.scope.get(&access.array) {

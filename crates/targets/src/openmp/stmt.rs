@@ -6,7 +6,7 @@ use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::helpers::Helper;
 use crate::openmp::index_arithmetic;
 use crate::openmp::lower::{Lower, invalid};
-use crate::openmp::memory::{Claims, constant_dims, null_test, reads};
+use crate::openmp::memory::{Claims, constant_dims, null_test};
 use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::types::{at_path, elem_bytes, member};
 
@@ -32,7 +32,7 @@ fn same_updates<'a>(first: &Assign, rest: &'a [Stmt]) -> Vec<&'a Assign> {
         Stmt::Assign(next)
             if next.target == first.target
                 && next.update == first.update
-                && !next.value.arrays().contains(&first.target.array) =>
+                && !next.value.reads(&first.target.array) =>
         {
             Some(next)
         }
@@ -398,5 +398,5 @@ fn initialises(assign: &Assign, decl: &ArrayDecl) -> bool {
         && assign.target.array == decl.name
         && assign.target.indices.is_empty()
         && assign.target.path.is_empty()
-        && !reads(&assign.value, &decl.name)
+        && !assign.value.reads(&decl.name)
 }

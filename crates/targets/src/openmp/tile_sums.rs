@@ -52,7 +52,7 @@ impl<'a> Tile<'a> {
                     let [Stmt::Assign(assign)] = inner.body.as_slice() else { return None };
                     assign.update?;
                     let element = &assign.target;
-                    let apart = !assign.value.arrays().contains(&element.array);
+                    let apart = !assign.value.reads(&element.array);
                     return apart.then_some(Tile { lanes: inner, unrolled, element });
                 }
                 _ => return None,

@@ -122,7 +122,7 @@ fn leading_cast(product: CExpr) -> CExpr {
 /// Collects the numbers of iterations of a loop and of the nest inside it. Returns the number of
 /// statements in the innermost loop; none if a number depends on a loop of the nest or on data.
 fn extents_of(l: &Loop, inside: &mut Vec<Name>, extents: &mut Vec<Expr>) -> Option<i64> {
-    let free = |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| !inside.contains(v));
+    let free = |e: &Expr| !e.has_loads() && e.vars().iter().all(|v| !inside.contains(v));
     if !free(&l.lower) || !free(&l.upper) {
         return None;
     }

@@ -7,7 +7,7 @@ use super::super::cost;
 use super::super::expr::{Scope, print};
 use super::super::triangular::{self, alone, aside, groups, rest};
 use super::super::vector;
-use super::{BEYOND, Contraction, Factors, STRIP, added, at, depends};
+use super::{BEYOND, Contraction, Factors, STRIP, added, at};
 use crate::c::CExpr;
 
 /// Some columns of a tile, from `{j}_from` to `{j}_to`.
@@ -52,7 +52,7 @@ impl Window<'_> {
             given.push((a, b));
         }
         let strips = all.iter().any(|f| f.strip.is_some());
-        let on = |l: &Loop, by: &Loop| depends(&l.lower, &by.var) || depends(&l.upper, &by.var);
+        let on = |l: &Loop, by: &Loop| l.lower.mentions(&by.var) || l.upper.mentions(&by.var);
         let columns_on_rows = on(c.columns, c.rows);
         Some(Window {
             scope,
@@ -64,7 +64,7 @@ impl Window<'_> {
             sum_on_rows: on(c.sum, c.rows),
             rows_on_sum: on(c.rows, c.sum),
             columns_on_rows,
-            over: columns_on_rows && strips && !depends(&c.columns.lower, &c.rows.var),
+            over: columns_on_rows && strips && !c.columns.lower.mentions(&c.rows.var),
             scalar: vector::scalar(c.columns).cycles().max(cost::CHAIN) + cost::LOOP,
             widths: c.kind.vectors().filter(|v| !strips || *v <= 2).collect(),
         })
@@ -183,7 +183,7 @@ impl Window<'_> {
         let i = &self.c.rows.var;
         let ends = |e: &Expr, pick: &str| -> Option<String> {
             let first = self.scope.text(e).ok()?;
-            if !depends(e, i) {
+            if !e.mentions(i) {
                 Some(first)
             } else {
                 Some(format!("{pick}({first}, {})", at(self.scope, e, i, last)?))
