@@ -27,7 +27,6 @@ use std::collections::BTreeSet;
 use crate::expr::Expr;
 use crate::name::Name;
 use crate::program::{ArrayDecl, Function, ParamMode, ReduceOp, Stmt};
-use crate::types::Elem;
 use crate::visit::locals;
 
 pub use check::check;
@@ -256,11 +255,6 @@ impl RankProgram {
             let (_, placed) = buffers.iter().find(|(buffer, _)| buffer == name)?;
             Some(ArrayDecl { name: name.clone(), ..placed.array.clone() })
         })
-    }
-
-    /// Whether arrays of pairs occur.
-    pub fn has_pairs(&self) -> bool {
-        self.places.iter().any(|p| matches!(p.array.elem, Elem::Pair(..)))
     }
 }
 
