@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use isl::{Dim, UnionPwAff};
+use loops::poly::linear;
 use loops::{Elem, Expr, Name, Stmt};
 
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
-use crate::transform::contraction::linear;
 use crate::tree::{Band, Member};
 
 /// Sizes of the machine's caches in bytes.
@@ -100,7 +100,7 @@ pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
     match last.mentions(iterator) {
         false => Stride::Zero,
         true if last.advances_with(iterator) || clamped(last, iterator) => Stride::One,
-        true if linear(last).is_some() => Stride::Few,
+        true if linear::<i128>(last).is_some() => Stride::Few,
         true => Stride::Far,
     }
 }

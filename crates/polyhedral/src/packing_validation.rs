@@ -16,7 +16,7 @@ mod implication;
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::Dim;
-use loops::poly::Poly;
+use loops::poly::{Poly, linear};
 use loops::visit::nodes;
 use loops::{Access, Assign, Code, Diagnostic, Expr, Function, Loop, LoopKind, Name, Stmt};
 
@@ -24,7 +24,7 @@ use crate::codegen::Generated;
 use crate::dependence::before;
 use crate::fault::{self, Result};
 use crate::model::Model;
-use crate::transform::contraction::{Claim, Role, Staged, linear};
+use crate::transform::contraction::{Claim, Role, Staged};
 use implication::{condition_of, covered};
 
 fn refused(message: impl Into<String>) -> Diagnostic {
@@ -503,7 +503,7 @@ fn same_value(a: &Expr, b: &Expr) -> bool {
     if let (Expr::Load(x), Expr::Load(y)) = (a, b) {
         return same_access(x, y);
     }
-    if linear(a).is_some() && linear(b).is_some() {
+    if linear::<i128>(a).is_some() && linear::<i128>(b).is_some() {
         return same_index(a, b);
     }
     let head = |e: &Expr| e.map_children(&mut |_| Expr::Int(0));
@@ -526,7 +526,7 @@ fn parallel_writes_apart(claim: &Claim, site: &Site) -> Result<()> {
             inner.remove(var);
             if matches!(kind, LoopKind::Parallel | LoopKind::Vector) {
                 let own = |e: &Expr| {
-                    linear(e).is_some_and(|row| {
+                    linear::<i128>(e).is_some_and(|row| {
                         row.coefficient(var).abs() == 1
                             && inner.iter().all(|other| row.coefficient(*other) == 0)
                     })

@@ -13,7 +13,7 @@ use loops::{CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
 use super::condition::compare_op;
 use super::data::Type;
-use super::header::{Header, turned};
+use super::header::Header;
 use super::index::{Index, NotIndex};
 use super::{ActiveLoop, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, For};
@@ -83,7 +83,7 @@ impl Lowering<'_> {
         let is_variable = |e: &Expr| matches!(&e.kind, ExprKind::Ident(n) if *n == header.name);
         let (op, end) = match (is_variable(left), is_variable(right)) {
             (true, false) => (op, right),
-            (false, true) => (turned(op), left),
+            (false, true) => (op.mirrored(), left),
             _ => return None,
         };
         let further = match op {

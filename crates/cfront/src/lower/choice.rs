@@ -166,14 +166,7 @@ fn guarded(assign: Assign, holds: &Hub, is_integer: bool) -> Assign {
     let new = match assign.update {
         None => assign.value,
         Some(update) => {
-            let op = match update.op {
-                ReduceOp::Add => BinaryOp::Add,
-                ReduceOp::Mul => BinaryOp::Mul,
-                ReduceOp::Min => BinaryOp::Min,
-                ReduceOp::Max => BinaryOp::Max,
-                ReduceOp::And => BinaryOp::And,
-                ReduceOp::Or => BinaryOp::Or,
-            };
+            let op = update.op.binary();
             match assign.value {
                 // As it was written.
                 Hub::Unary(UnaryOp::Neg, value) if op == BinaryOp::Add => {

@@ -7,7 +7,8 @@
 //! written before it in the same block. Left out: arrays of more than [`MOST_BYTES`], and those
 //! that are filled by several boxes, or by conditions.
 
-use loops::{Access, ArrayDecl, BinaryOp, Expr, Loop, Name, Scalar, Stmt, Storage};
+use loops::poly::linear;
+use loops::{Access, ArrayDecl, Expr, Loop, Name, Scalar, Stmt, Storage};
 
 use crate::linear::{Linear, implies};
 
@@ -183,25 +184,6 @@ fn range_of(l: &Loop) -> Vec<Linear> {
     let above = linear(&l.lower).and_then(|lower| var.minus(&lower));
     let below = linear(&l.upper).and_then(|upper| upper.minus(&var)?.plus_constant(-1));
     above.into_iter().chain(below).collect()
-}
-
-/// An expression as a form, where it is a sum.
-fn linear(e: &Expr) -> Option<Linear> {
-    match e {
-        Expr::Int(value) => Some(Linear::constant(*value)),
-        Expr::Var(name) => Some(Linear::name(name.clone())),
-        Expr::Binary(BinaryOp::Add, a, b) => linear(a)?.plus(&linear(b)?),
-        Expr::Binary(BinaryOp::Sub, a, b) => linear(a)?.minus(&linear(b)?),
-        Expr::Binary(BinaryOp::Mul, a, b) => {
-            let (a, b) = (linear(a)?, linear(b)?);
-            match (a.as_constant(), b.as_constant()) {
-                (Some(c), _) => b.times(c),
-                (_, Some(c)) => a.times(c),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
 }
 
 fn reads_itself(l: &Loop, name: &Name) -> bool {

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use arith::{Budget, Linear, System};
 use loops::expr::CompareOp;
+use loops::poly::linear;
 use loops::{BinaryOp, Expr, LoopKind, Name};
 
 use super::{Site, Step, refused};
 use crate::fault::Result;
-use crate::transform::contraction::{Claim, linear};
+use crate::transform::contraction::Claim;
 
 /// The condition of one of several sites: a fast one for whole tiles and a slow one for the rest give the slow one's test, if the fast one's implies it.
 pub(super) fn condition_of(sites: &[Site]) -> Option<Expr> {

@@ -30,7 +30,7 @@ use crate::locality::Caches;
 use arith::{Linear, System};
 
 use bound_rows::at_least;
-pub(crate) use bound_rows::{linear, value};
+pub(crate) use bound_rows::value;
 
 /// Extents of tiles, in elements but for `vectors`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -416,7 +416,8 @@ impl<'a> Plan<'a> {
         if nest.loops.len() < 3 {
             return None;
         }
-        let subscripts = assign.target.indices.iter().map(linear).collect::<Option<Vec<_>>>()?;
+        let subscripts =
+            assign.target.indices.iter().map(loops::poly::linear::<i128>).collect::<Option<Vec<_>>>()?;
         let occurs = |l: &&Loop| subscripts.iter().any(|row| row.coefficient(&l.var) != 0);
         let (output, contracted): (Vec<&Loop>, Vec<&Loop>) =
             nest.loops.iter().copied().partition(|l| occurs(l));

@@ -14,9 +14,9 @@ mod triangle;
 
 use std::collections::BTreeMap;
 
+use loops::poly::linear;
 use loops::{Access, Expr, Name, ReduceOp};
 
-use super::contraction::linear;
 use super::window::{Windows, vectorise};
 use super::{Request, Shaped, exists, privatised};
 use crate::codegen::reducing;
@@ -172,7 +172,7 @@ fn role(statement: &Statement) -> Option<Role> {
     let one = |e: &Expr| -> Option<usize> {
         let at = iterators.iter().position(|name| e.mentions(name))?;
         let backward = || {
-            let linear = linear(e)?;
+            let linear = linear::<i128>(e)?;
             (linear.coefficient(&iterators[at]) == -1 && linear.coefficient(&iterators[1 - at]) == 0)
                 .then_some(at)
         };

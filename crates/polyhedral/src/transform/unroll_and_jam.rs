@@ -9,13 +9,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::poly::linear;
 use loops::visit::taken;
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::codegen::{Generated, Instance, tidy};
 use crate::model::nest::by_data;
 use crate::names::fresh;
-use crate::transform::contraction::linear;
 
 /// The function with `count` rows at once where that gains something.
 pub(crate) fn jam(generated: Generated, count: i64) -> Generated {
@@ -66,7 +66,7 @@ impl Jam {
     /// writes out.
     fn rows(&mut self, outer: Loop) -> Vec<Stmt> {
         let [Stmt::Loop(inner)] = outer.body.as_slice() else { return vec![Stmt::Loop(outer)] };
-        let trips = linear(&(outer.upper.clone() - outer.lower.clone()));
+        let trips = linear::<i128>(&(outer.upper.clone() - outer.lower.clone()));
         let trips = trips.and_then(|n| i64::try_from(n.as_constant()?).ok());
         // Fewer rows than usual are taken at once altogether.
         let count = trips.filter(|n| *n > 0).map_or(self.count, |n| n.min(self.count));

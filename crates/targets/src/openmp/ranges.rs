@@ -57,7 +57,7 @@ impl Ranges {
                 Expr::Binary(BinaryOp::And, a, b) => todo.extend([&**a, &**b]),
                 Expr::Compare(op, a, b) => match (&**a, &**b) {
                     (a, Expr::Int(value)) => self.compare(a, *op, *value),
-                    (Expr::Int(value), b) => self.compare(b, mirrored(*op), *value),
+                    (Expr::Int(value), b) => self.compare(b, op.mirrored(), *value),
                     _ => {}
                 },
                 _ => {}
@@ -244,15 +244,5 @@ impl Ranges {
             }
             _ => unknown,
         }
-    }
-}
-
-fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Lt => CompareOp::Gt,
-        CompareOp::Le => CompareOp::Ge,
-        CompareOp::Gt => CompareOp::Lt,
-        CompareOp::Ge => CompareOp::Le,
-        other => other,
     }
 }

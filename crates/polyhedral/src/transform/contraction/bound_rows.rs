@@ -2,27 +2,8 @@
 
 use arith::fourier_motzkin::drop_implied;
 use arith::{Budget, Linear, System};
-use loops::expr::UnaryOp;
+use loops::poly::linear;
 use loops::{BinaryOp, Expr, Name};
-
-/// An expression as a sum of multiples of variables and a constant, if it is one.
-pub(crate) fn linear(expr: &Expr) -> Option<Linear<Name>> {
-    match expr {
-        Expr::Int(n) => Some(Linear::constant(i128::from(*n))),
-        Expr::Var(name) => Some(Linear::name(name.clone())),
-        Expr::Unary(UnaryOp::Neg, a) => linear(a)?.negated(),
-        Expr::Binary(BinaryOp::Add, a, b) => linear(a)?.plus(&linear(b)?),
-        Expr::Binary(BinaryOp::Sub, a, b) => linear(a)?.minus(&linear(b)?),
-        Expr::Binary(BinaryOp::Mul, a, b) => {
-            let (a, b) = (linear(a)?, linear(b)?);
-            match (a.as_constant(), b.as_constant()) {
-                (Some(factor), _) => b.times(factor),
-                (None, factor) => a.times(factor?),
-            }
-        }
-        _ => None,
-    }
-}
 
 /// `left - right - slack >= 0`, one row for each choice of a maximum on the right or a minimum on the left.
 pub(super) fn at_least(left: &Expr, right: &Expr, slack: i128, rows: &mut Vec<Linear<Name>>) -> Option<()> {
