@@ -189,8 +189,8 @@ impl Stmt {
         copied || self.exprs().into_iter().any(|e| e.reads(array))
     }
 
-    /// Whether the statement itself, without those inside, writes something of an array, or a scalar
-    /// variable.
+    /// Whether the statement itself, without those inside, writes something of an array, or a
+    /// scalar variable.
     pub fn writes(&self, array: &Name) -> bool {
         self.written() == Some(array)
     }

@@ -171,7 +171,8 @@ impl Lowering<'_> {
         self.fail(codes::DECLARATION, refused(d, what), d.at, "declared here")
     }
 
-    /// Whether a variable is an index alone, which needs no declaration. Its value is followed then.
+    /// Whether a variable is an index alone, which needs no declaration. Its value is followed
+    /// then.
     fn declares_index(&mut self, k: usize, d: &Declaration) -> Try<bool> {
         match self.class(k) {
             // Declared here, set by the loops.

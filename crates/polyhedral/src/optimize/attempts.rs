@@ -1,6 +1,8 @@
-//! From a scheduled function to loops: ways in the order in which they are tried, and the first that works out within the bounds on work.
+//! From a scheduled function to loops: ways in the order in which they are tried, and the first
+//! that works out within the bounds on work.
 //!
-//! A later way asks for less. Which of two results is predicted to be faster is asked in `candidates`.
+//! A later way asks for less. Which of two results is predicted to be faster is asked in
+//! `candidates`.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -19,7 +21,8 @@ use crate::tree::Tree;
 /// A way from a schedule to loops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
-    /// Register tiles for contractions, with their rows or columns in parallel; tiles for other nests.
+    /// Register tiles for contractions, with their rows or columns in parallel; tiles for other
+    /// nests.
     RegisterTiles(Split),
     /// Tiles for all nests, if any are asked for.
     Tiles,
@@ -139,8 +142,10 @@ impl Scheduled<'_> {
         Ok(self.or_text(made, options, (report, tiles_given_up)))
     }
 
-    /// The result; but the text as it is where the new order has won nothing: no loop is parallel or along memory, nothing is tiled, and no statement that
-    /// never runs is left out. Where it has lost what is free in the text (tiles with no such loop, or a skewed nest whose tiles were given up), too.
+    /// The result; but the text as it is where the new order has won nothing: no loop is parallel
+    /// or along memory, nothing is tiled, and no statement that never runs is left out. Where it
+    /// has lost what is free in the text (tiles with no such loop, or a skewed nest whose tiles
+    /// were given up), too.
     fn or_text(
         &self,
         (made, tree): (Made, Tree),

@@ -61,7 +61,8 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     Ok(result)
 }
 
-/// The candidate that is predicted to take least, with a line for each of them and what is predicted for the chosen one. It keeps the schedules of the others.
+/// The candidate that is predicted to take least, with a line for each of them and what is
+/// predicted for the chosen one. It keeps the schedules of the others.
 fn chosen(
     candidates: impl IntoIterator<Item = (String, Optimized)>,
     options: &Options,
@@ -272,8 +273,9 @@ struct Before {
     pays: fn(&Report) -> bool,
 }
 
-/// For storage of its own where nests contract then: a scalar of each iteration, or an array that it fills anew, keeps nests together. Where it is stored, or with
-/// elements of its own, they come apart.
+/// For storage of its own where nests contract then: a scalar of each iteration, or an array that
+/// it fills anew, keeps nests together. Where it is stored, or with elements of its own, they come
+/// apart.
 const fn expansion(pass: &'static Pass, told: &'static str) -> Before {
     Before {
         pass,
