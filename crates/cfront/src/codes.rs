@@ -41,8 +41,6 @@ pub const LOOP: Code = Code("C0404");
 pub const LOOP_VARIABLE: Code = Code("C0405");
 /// An array whose shape is unknown, or that is not subscripted fully.
 pub const SHAPE: Code = Code("C0406");
-/// Warning: unsigned arithmetic is taken not to wrap.
-pub const UNSIGNED: Code = Code("C0501");
 /// Warning: the region depends on the preprocessor.
 pub const CONFIGURATION: Code = Code("C0502");
 /// Warning: a pragma in the region is dropped.

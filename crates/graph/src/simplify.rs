@@ -2,7 +2,7 @@
 //! depends on constants alone is computed.
 //!
 //! Constants are computed by the operators' own programs ([`crate::operators`]) or by their
-//! shortcut ([`crate::native`]), if there is one. Random operators are never computed and never
+//! shortcut ([`crate::folding_kernels`]), if there is one. Random operators are never computed and never
 //! merged. The same holds for operators of another domain than the standard one, whose meaning is
 //! not known, and for nodes with subgraphs. Each pass is linear in the size of the graph. Names and
 //! types of the graph's outputs stay.
@@ -13,9 +13,9 @@ use bytes::Bytes;
 use loops::Name;
 
 use crate::budget::{Budget, NODE};
+use crate::folding_kernels;
 use crate::graph::{Graph, Node, NodeId, Producer, ValueId};
 use crate::model::Model;
-use crate::native;
 use crate::operators;
 use crate::schema;
 use crate::table::{Hashing, Map};
@@ -370,21 +370,22 @@ impl Folder {
         }
         let count = node.outputs().len();
         let room = usize::try_from(made).unwrap_or(usize::MAX);
-        let results = native::evaluate(node.op(), node.attributes(), &given, count, room).or_else(|| {
-            // The programs know everything, at a price.
-            let memory = 64 * (made + from) + (1 << 24);
-            let mut budget = Budget { memory, operations: NODE + OPERATIONS * (made + from) };
-            let run = |budget: &mut Budget| {
-                operators::evaluate_within(node.op(), opset, node.attributes(), &given, count, budget)
-            };
-            match run(&mut budget) {
-                Err(d) if d.code == functional::eval::LIMIT && self.patience > 0 => {
-                    self.patience -= 1;
-                    run(&mut Budget { memory, operations: LONG }).ok()
+        let results =
+            folding_kernels::evaluate(node.op(), node.attributes(), &given, count, room).or_else(|| {
+                // The programs know everything, at a price.
+                let memory = 64 * (made + from) + (1 << 24);
+                let mut budget = Budget { memory, operations: NODE + OPERATIONS * (made + from) };
+                let run = |budget: &mut Budget| {
+                    operators::evaluate_within(node.op(), opset, node.attributes(), &given, count, budget)
+                };
+                match run(&mut budget) {
+                    Err(d) if d.code == functional::eval::LIMIT && self.patience > 0 => {
+                        self.patience -= 1;
+                        run(&mut Budget { memory, operations: LONG }).ok()
+                    }
+                    done => done.ok(),
                 }
-                done => done.ok(),
-            }
-        })?;
+            })?;
         if results.len() < count {
             return None;
         }

@@ -167,11 +167,6 @@ impl Dim {
         }
     }
 
-    /// Whether the two are surely the same number.
-    pub fn surely_equals(&self, other: &Dim) -> bool {
-        *self != Dim::Unknown && self == other
-    }
-
     /// Whether the two are surely different numbers.
     pub fn surely_differs(&self, other: &Dim) -> bool {
         matches!((self, other), (Dim::Known(a), Dim::Known(b)) if a != b)

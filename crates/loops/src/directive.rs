@@ -7,6 +7,7 @@ use std::fmt;
 
 use crate::name::Name;
 use crate::program::{Function, Stmt};
+use crate::visit::nodes;
 
 /// One thing that is asked of a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -115,11 +116,7 @@ pub fn of(stmt: &Stmt) -> Option<(Vec<Wish>, &[Stmt])> {
 
 /// Whether something is asked of a loop of a function.
 pub fn any(function: &Function) -> bool {
-    let mut found = false;
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| found |= of(stmt).is_some());
-    }
-    found
+    nodes(&function.body).any(|stmt| of(stmt).is_some())
 }
 
 #[cfg(test)]

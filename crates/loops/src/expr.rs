@@ -205,11 +205,15 @@ impl Expr {
     /// constants, and exact.
     pub fn is_data(&self) -> bool {
         let (mut data, mut variable) = (false, false);
-        self.walk(&mut |e| match e {
-            Expr::Load(_) | Expr::Cast(..) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => data = true,
-            Expr::Var(_) => variable = true,
-            _ => {}
-        });
+        for e in self.nodes() {
+            match e {
+                Expr::Load(_) | Expr::Cast(..) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => {
+                    data = true
+                }
+                Expr::Var(_) => variable = true,
+                _ => {}
+            }
+        }
         data || !variable
     }
 

@@ -259,7 +259,7 @@ fn either(of: fn(Expr, Expr) -> Expr, a: Option<Expr>, b: Option<Expr>) -> Optio
 
 fn is_constant(e: &Expr) -> bool {
     matches!(e, Expr::Int(_))
-        || matches!(e, Expr::Unary(..) | Expr::Binary(..)) && e.children().into_iter().all(is_constant)
+        || matches!(e, Expr::Unary(..) | Expr::Binary(..)) && e.children().all(is_constant)
 }
 
 fn constant(bounds: &Bounds) -> Option<i64> {
@@ -270,7 +270,7 @@ fn constant(bounds: &Bounds) -> Option<i64> {
 }
 
 fn parts(e: &Expr) -> usize {
-    1 + e.children().into_iter().map(parts).sum::<usize>()
+    1 + e.children().map(parts).sum::<usize>()
 }
 
 /// An operation, folded if its operands are numbers of which 64 bits hold the result.

@@ -58,7 +58,7 @@ pub fn is_stable(expr: &Expr) -> bool {
         Expr::Binary(op, ..) => *op != BinaryOp::Pow,
         _ => false,
     };
-    here && expr.children().into_iter().all(is_stable)
+    here && expr.children().all(is_stable)
 }
 
 fn stable_poly(expr: &Expr) -> Option<Poly> {
@@ -158,13 +158,13 @@ impl Facts {
 
     fn know(&mut self, poly: &Poly) {
         for atom in poly.atoms() {
-            atom.walk(&mut |e| {
+            for e in atom.nodes() {
                 if let Expr::Var(name) = e
                     && !self.known.contains(name)
                 {
                     self.known.insert(name.clone());
                 }
-            });
+            }
         }
     }
 
@@ -176,7 +176,7 @@ impl Facts {
             return;
         };
         let Some((factor, rest)) = poly.split(&Expr::Var(range.var.clone())) else { return };
-        if rest.atoms().iter().any(|atom| atom.vars().contains(&range.var)) {
+        if rest.atoms().iter().any(|atom| atom.mentions(&range.var)) {
             return;
         }
         let (list, bound) = match factor.as_constant() {
@@ -256,8 +256,8 @@ impl Facts {
         if !self.known.remove(name) {
             return;
         }
-        let mentions = |poly: &Poly| poly.atoms().iter().any(|atom| atom.vars().contains(name));
-        self.given.forget(|atom| atom.vars().contains(name));
+        let mentions = |poly: &Poly| poly.atoms().iter().any(|atom| atom.mentions(name));
+        self.given.forget(|atom| atom.mentions(name));
         for range in &mut self.ranges {
             range.lower.retain(|poly| !mentions(poly));
             range.upper.retain(|poly| !mentions(poly));
@@ -283,7 +283,7 @@ impl Facts {
         self.forget(var);
         let polys = |expr: &Expr, of: BinaryOp| -> Vec<Poly> {
             let list = operands(expr, of).into_iter().filter_map(stable_poly);
-            list.filter(|poly| !poly.atoms().iter().any(|atom| atom.vars().contains(var))).collect()
+            list.filter(|poly| !poly.atoms().iter().any(|atom| atom.mentions(var))).collect()
         };
         let lower = polys(lower, BinaryOp::Max);
         let upper: Vec<Poly> = polys(upper, BinaryOp::Min).iter().filter_map(|p| p.plus(-1)).collect();
@@ -512,5 +512,5 @@ fn extremum_inside(x: &Poly, d: &Poly) -> Option<(BinaryOp, [Poly; 2])> {
 }
 
 fn node_count(expr: &Expr) -> usize {
-    1 + expr.children().into_iter().map(node_count).sum::<usize>()
+    1 + expr.children().map(node_count).sum::<usize>()
 }

@@ -147,12 +147,7 @@ impl Walk {
         match stmt {
             Stmt::Assign(assign) => {
                 self.access(&assign.target)?;
-                let mut loaded = Vec::new();
-                assign.value.walk(&mut |e| {
-                    if let Expr::Load(access) = e {
-                        loaded.push(access.clone());
-                    }
-                });
+                let loaded: Vec<_> = assign.value.loads().cloned().collect();
                 loaded.iter().try_for_each(|access| self.access(access))
             }
             Stmt::Loop(l) => self.loop_(l),

@@ -37,6 +37,7 @@ pub mod indices;
 pub mod interp;
 
 mod lex;
+pub mod liveness;
 pub mod name;
 pub mod parse;
 pub mod poly;

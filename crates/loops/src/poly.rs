@@ -5,8 +5,8 @@
 //! or have large coefficients is not worked with. Equal polynomials have equal values, also modulo
 //! 2^64.
 
-use arith::number::{floor_div, floor_rem};
-use arith::{Monomial, Polynomial};
+use arith::number::{Integer, floor_div, floor_rem};
+use arith::{Linear, Monomial, Polynomial};
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::name::Name;
@@ -14,6 +14,25 @@ use crate::name::Name;
 /// A small polynomial over expressions.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Poly(Polynomial<Expr>);
+
+/// An index expression as a sum of multiples of variables and a constant, if it is one.
+pub fn linear<C: Integer + From<i64>>(expr: &Expr) -> Option<Linear<Name, C>> {
+    match expr {
+        Expr::Int(n) => Some(Linear::constant(C::from(*n))),
+        Expr::Var(name) => Some(Linear::name(name.clone())),
+        Expr::Unary(UnaryOp::Neg, a) => linear(a)?.negated(),
+        Expr::Binary(BinaryOp::Add, a, b) => linear(a)?.plus(&linear(b)?),
+        Expr::Binary(BinaryOp::Sub, a, b) => linear(a)?.minus(&linear(b)?),
+        Expr::Binary(BinaryOp::Mul, a, b) => {
+            let (a, b) = (linear(a)?, linear(b)?);
+            match (a.as_constant(), b.as_constant()) {
+                (Some(factor), _) => b.times(factor),
+                (None, factor) => a.times(factor?),
+            }
+        }
+        _ => None,
+    }
+}
 
 /// Coefficients beyond this are not worked with, so that sums and products of two of them fit.
 const LARGEST: i128 = 1 << 62;

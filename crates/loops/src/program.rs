@@ -247,7 +247,7 @@ impl Access {
     /// variable, plus or minus what does not depend on it, and the others do not depend on it.
     pub fn is_adjacent_along(&self, var: &Name) -> bool {
         let Some((last, before)) = self.indices.split_last() else { return false };
-        self.path.is_empty() && before.iter().all(|e| !e.vars().contains(var)) && last.advances_with(var)
+        self.path.is_empty() && before.iter().all(|e| !e.mentions(var)) && last.advances_with(var)
     }
 }
 

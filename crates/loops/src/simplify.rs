@@ -203,7 +203,7 @@ pub(crate) fn kind(expr: &Expr) -> Option<Scalar> {
 }
 
 fn size(expr: &Expr) -> usize {
-    1 + expr.children().into_iter().map(size).sum::<usize>()
+    1 + expr.children().map(size).sum::<usize>()
 }
 
 fn as_int(expr: &Expr) -> Option<i64> {
@@ -406,15 +406,7 @@ impl Simplifier<'_> {
             Expr::Unary(UnaryOp::Not, inner) => *inner,
             // Only of numbers that are ordered: not (a < b) is not a >= b for NaN.
             Expr::Compare(op, a, b) if kind(&a).or(kind(&b)).is_some_and(Scalar::is_int) => {
-                let op = match op {
-                    CompareOp::Eq => CompareOp::Ne,
-                    CompareOp::Ne => CompareOp::Eq,
-                    CompareOp::Lt => CompareOp::Ge,
-                    CompareOp::Le => CompareOp::Gt,
-                    CompareOp::Gt => CompareOp::Le,
-                    CompareOp::Ge => CompareOp::Lt,
-                };
-                Expr::Compare(op, a, b)
+                Expr::Compare(op.negated(), a, b)
             }
             other => Expr::unary(UnaryOp::Not, other),
         }

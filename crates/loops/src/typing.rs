@@ -8,6 +8,7 @@ use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::name::Name;
 use crate::program::{Access, Component, Function, ReduceOp, Stmt};
 use crate::types::{Elem, Scalar};
+use crate::visit::nodes;
 
 /// A name does not stand for anything here.
 pub(crate) const UNBOUND: Code = Code("L0201");
@@ -88,26 +89,26 @@ pub fn uncommon(function: &Function) -> Option<(String, Scalar)> {
         scalar.map(|scalar| (format!("`{name}`"), scalar))
     };
     let mut found = function.params.iter().find_map(|param| array(&param.name, &param.elem));
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(local) = stmt {
-                found = found.take().or_else(|| array(&local.name, &local.elem));
-            }
-            for e in stmt.exprs() {
-                let (mut sizes, mut others) = (0, Vec::new());
-                e.walk(&mut |e| match e {
+    for stmt in nodes(&function.body) {
+        if let Stmt::Local(local) = stmt {
+            found = found.take().or_else(|| array(&local.name, &local.elem));
+        }
+        for e in stmt.exprs() {
+            let (mut sizes, mut others) = (0, Vec::new());
+            for e in e.nodes() {
+                match e {
                     Expr::Cast(to, inner) if to.is_float() => {
                         let size = matches!(&**inner, Expr::Cast(ty, e) if !ty.is_common() && matches!(**e, Expr::Var(_)));
                         sizes += usize::from(size);
                     }
                     Expr::Cast(ty, _) | Expr::Call { ty, .. } if !ty.is_common() => others.push((e, *ty)),
                     _ => {}
-                });
-                if let Some((e, ty)) = others.first().filter(|_| others.len() > sizes) {
-                    found.get_or_insert_with(|| (format!("`{e}`"), *ty));
                 }
             }
-        });
+            if let Some((e, ty)) = others.first().filter(|_| others.len() > sizes) {
+                found.get_or_insert_with(|| (format!("`{e}`"), *ty));
+            }
+        }
     }
     found
 }

@@ -10,22 +10,23 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::{BinaryOp, Expr};
 use crate::name::Name;
 use crate::parse::MAX_DEPTH;
-use crate::program::{Access, Function, Stmt};
+use crate::program::{Access, ArrayDecl, Assign, Function, Stmt};
 
 impl Expr {
     /// The expressions of which this one is made, in order; the subscripts of a load are among
     /// them.
-    pub fn children(&self) -> Vec<&Expr> {
-        match self {
+    pub fn children(&self) -> impl DoubleEndedIterator<Item = &Expr> {
+        let (operands, list): ([Option<&Expr>; 3], &[Expr]) = match self {
             Expr::Int(_) | Expr::I32(_) | Expr::F32(_) | Expr::F64(_) | Expr::Bool(_) | Expr::Var(_) => {
-                vec![]
+                ([None; 3], &[])
             }
-            Expr::Load(access) => access.indices.iter().collect(),
-            Expr::Unary(_, a) | Expr::Cast(_, a) => vec![a],
-            Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => vec![a, b],
-            Expr::Select(a, b, c) => vec![a, b, c],
-            Expr::Call { args, .. } => args.iter().collect(),
-        }
+            Expr::Load(access) => ([None; 3], &access.indices),
+            Expr::Unary(_, a) | Expr::Cast(_, a) => ([Some(a), None, None], &[]),
+            Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => ([Some(a), Some(b), None], &[]),
+            Expr::Select(a, b, c) => ([Some(a), Some(b), Some(c)], &[]),
+            Expr::Call { args, .. } => ([None; 3], args),
+        };
+        operands.into_iter().flatten().chain(list)
     }
 
     /// The same operation on other children.
@@ -55,29 +56,60 @@ impl Expr {
         }
     }
 
-    /// Calls `f` on this expression and on every one inside, outer ones first.
-    pub fn walk<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
-        f(self);
-        for child in self.children() {
-            child.walk(f);
-        }
+    /// This expression and every one inside, outer ones first.
+    pub fn nodes(&self) -> impl Iterator<Item = &Expr> {
+        let mut open = vec![self];
+        std::iter::from_fn(move || {
+            let next = open.pop()?;
+            open.extend(next.children().rev());
+            Some(next)
+        })
+    }
+
+    /// What is read, outer loads first.
+    pub fn loads(&self) -> impl Iterator<Item = &Access> {
+        self.nodes().filter_map(|e| if let Expr::Load(access) = e { Some(access) } else { None })
     }
 
     /// The loop variables and sizes that occur.
     pub fn vars(&self) -> BTreeSet<Name> {
-        let mut names = BTreeSet::new();
-        self.walk(&mut |e| {
-            if let Expr::Var(name) = e {
-                names.insert(name.clone());
-            }
-        });
-        names
+        let var = |e: &Expr| if let Expr::Var(name) = e { Some(name.clone()) } else { None };
+        self.nodes().filter_map(var).collect()
+    }
+
+    /// Whether a loop variable or size occurs.
+    pub fn mentions(&self, var: &Name) -> bool {
+        self.nodes().any(|e| matches!(e, Expr::Var(name) if name == var))
+    }
+
+    /// Whether one of some loop variables and sizes occurs.
+    pub fn mentions_any(&self, vars: &[&Name]) -> bool {
+        self.nodes().any(|e| matches!(e, Expr::Var(name) if vars.contains(&name)))
+    }
+
+    /// Whether it depends on nothing but some sizes: not on data, and not on other variables.
+    pub fn is_over(&self, sizes: &[Name]) -> bool {
+        self.nodes().all(|e| match e {
+            Expr::Load(_) => false,
+            Expr::Var(name) => sizes.contains(name),
+            _ => true,
+        })
+    }
+
+    /// Whether something is read: an element of an array or a scalar variable.
+    pub fn has_loads(&self) -> bool {
+        self.loads().next().is_some()
+    }
+
+    /// Whether something of an array, or a scalar variable, is read.
+    pub fn reads(&self, array: &Name) -> bool {
+        self.loads().any(|access| access.array == *array)
     }
 
     /// Whether an index moves by one with a variable: it is the variable, plus or minus what does not
     /// depend on it.
     pub fn advances_with(&self, var: &Name) -> bool {
-        let still = |e: &Expr| !e.vars().contains(var);
+        let still = |e: &Expr| !e.mentions(var);
         match self {
             Expr::Var(name) => name == var,
             Expr::Binary(BinaryOp::Add, a, b) => {
@@ -90,13 +122,7 @@ impl Expr {
 
     /// The arrays and scalar variables that are read.
     pub fn arrays(&self) -> BTreeSet<Name> {
-        let mut names = BTreeSet::new();
-        self.walk(&mut |e| {
-            if let Expr::Load(access) = e {
-                names.insert(access.array.clone());
-            }
-        });
-        names
+        self.loads().map(|access| access.array.clone()).collect()
     }
 
     /// Replaces loop variables and sizes; those without a replacement stay.
@@ -151,13 +177,36 @@ impl Stmt {
         }
     }
 
-    /// Calls `f` on this statement and on every one inside, outer ones first.
-    pub fn walk<'a>(&'a self, f: &mut dyn FnMut(&'a Stmt)) {
-        f(self);
-        for body in self.bodies() {
-            for stmt in body {
-                stmt.walk(f);
-            }
+    /// This statement and every one inside, outer ones first.
+    pub fn nodes(&self) -> impl Iterator<Item = &Stmt> {
+        nodes(std::slice::from_ref(self))
+    }
+
+    /// Whether the statement itself, without those inside, reads something of an array, or a scalar
+    /// variable. An update does not count as a read.
+    pub fn reads(&self, array: &Name) -> bool {
+        let copied = matches!(self, Stmt::Copy(c) if c.from.array == *array);
+        copied || self.exprs().into_iter().any(|e| e.reads(array))
+    }
+
+    /// Whether the statement itself, without those inside, writes something of an array, or a
+    /// scalar variable.
+    pub fn writes(&self, array: &Name) -> bool {
+        self.written() == Some(array)
+    }
+
+    /// Whether the statement, or one inside, reads or writes something of an array, or a scalar
+    /// variable.
+    pub fn accesses(&self, array: &Name) -> bool {
+        self.nodes().any(|stmt| stmt.reads(array) || stmt.writes(array))
+    }
+
+    /// The array or scalar variable that the statement itself, without those inside, writes.
+    pub fn written(&self) -> Option<&Name> {
+        match self {
+            Stmt::Assign(a) => Some(&a.target.array),
+            Stmt::Copy(c) => Some(&c.to.array),
+            _ => None,
         }
     }
 
@@ -211,6 +260,31 @@ impl Stmt {
             other => other.clone(),
         }
     }
+}
+
+/// The statements and every one inside, outer ones first.
+pub fn nodes(body: &[Stmt]) -> impl Iterator<Item = &Stmt> {
+    let mut open: Vec<&Stmt> = body.iter().rev().collect();
+    std::iter::from_fn(move || {
+        let next = open.pop()?;
+        open.extend(next.bodies().into_iter().flatten().rev());
+        Some(next)
+    })
+}
+
+/// The local arrays and scalars that are declared in the statements, and in those inside.
+pub fn locals(body: &[Stmt]) -> impl Iterator<Item = &ArrayDecl> {
+    nodes(body).filter_map(|stmt| if let Stmt::Local(local) = stmt { Some(local) } else { None })
+}
+
+/// What the expressions of the statements, and of those inside, read.
+pub fn loads(body: &[Stmt]) -> impl Iterator<Item = &Access> {
+    nodes(body).flat_map(Stmt::exprs).flat_map(Expr::loads)
+}
+
+/// The assignments among the statements and those inside.
+pub fn assigns(body: &[Stmt]) -> impl Iterator<Item = &Assign> {
+    nodes(body).filter_map(|stmt| if let Stmt::Assign(assign) = stmt { Some(assign) } else { None })
 }
 
 /// Replaces loop variables and sizes in statements without capture: an inner loop is renamed if its
@@ -310,35 +384,33 @@ pub fn taken(function: &Function) -> BTreeSet<Name> {
 /// Every name that occurs in the statements: variables, arrays, labels, tags, marks.
 pub fn names(body: &[Stmt]) -> BTreeSet<Name> {
     let mut set = BTreeSet::new();
-    for stmt in body {
-        stmt.walk(&mut |stmt| {
-            for expr in stmt.exprs() {
-                set.extend(expr.vars());
-                set.extend(expr.arrays());
+    for stmt in nodes(body) {
+        for expr in stmt.exprs() {
+            set.extend(expr.vars());
+            set.extend(expr.arrays());
+        }
+        match stmt {
+            Stmt::Assign(a) => {
+                set.insert(a.target.array.clone());
+                set.extend(a.label.clone());
             }
-            match stmt {
-                Stmt::Assign(a) => {
-                    set.insert(a.target.array.clone());
-                    set.extend(a.label.clone());
-                }
-                Stmt::Loop(l) => {
-                    set.insert(l.var.clone());
-                    set.extend(l.reductions.iter().map(|(_, name)| name.clone()));
-                }
-                Stmt::Local(l) => {
-                    set.insert(l.name.clone());
-                }
-                Stmt::Block { mark, .. } => set.extend(mark.clone()),
-                Stmt::Copy(c) => {
-                    set.extend([c.from.array.clone(), c.to.array.clone()]);
-                    set.extend(c.tag.clone());
-                }
-                Stmt::Wait(tag) => {
-                    set.insert(tag.clone());
-                }
-                Stmt::If { .. } => {}
+            Stmt::Loop(l) => {
+                set.insert(l.var.clone());
+                set.extend(l.reductions.iter().map(|(_, name)| name.clone()));
             }
-        });
+            Stmt::Local(l) => {
+                set.insert(l.name.clone());
+            }
+            Stmt::Block { mark, .. } => set.extend(mark.clone()),
+            Stmt::Copy(c) => {
+                set.extend([c.from.array.clone(), c.to.array.clone()]);
+                set.extend(c.tag.clone());
+            }
+            Stmt::Wait(tag) => {
+                set.insert(tag.clone());
+            }
+            Stmt::If { .. } => {}
+        }
     }
     set
 }
@@ -378,7 +450,7 @@ pub fn check_depth(function: &Function) -> Result<(), Diagnostic> {
                 .help("assign parts of the expression to local variables, or write long sums as loops"));
         }
         match node {
-            Node::Expr(e) => stack.extend(e.children().into_iter().map(|e| (Node::Expr(e), depth + 1))),
+            Node::Expr(e) => stack.extend(e.children().map(|e| (Node::Expr(e), depth + 1))),
             Node::Stmt(s) => {
                 stack.extend(s.exprs().into_iter().map(|e| (Node::Expr(e), depth + 1)));
                 stack.extend(s.bodies().into_iter().flatten().map(|s| (Node::Stmt(s), depth + 1)));

@@ -53,11 +53,7 @@ pub fn of(function: &Function, sizes: &Sizes) -> BTreeMap<Name, Range> {
 fn bounds(around: &Loop) -> Vec<&Access> {
     let mut found = Vec::new();
     for bound in [&around.lower, &around.upper] {
-        bound.walk(&mut |e| {
-            if let Expr::Load(access) = e {
-                found.push(access);
-            }
-        });
+        found.extend(bound.loads());
     }
     found
 }

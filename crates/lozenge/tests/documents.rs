@@ -1,4 +1,5 @@
 //! The documents as a book: the index names every page, every link leads somewhere, lines are short.
+//! Source files have names by which they are found.
 //!
 //! From `# Decisions` on, `docs/SUMMARY.md` is made by this test; `BLESS=1` writes it.
 
@@ -161,6 +162,39 @@ fn files_that_are_named_are_there() {
         }
     }
     assert!(seen > 30, "{seen} paths");
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// The names of the source files of a folder and those below it, without the roots of modules.
+fn source_names(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())).flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_dir() {
+            source_names(&entry.path(), found);
+        } else if name.ends_with(".rs") && !["lib.rs", "main.rs", "mod.rs"].contains(&&*name) {
+            found.push(name);
+        }
+    }
+}
+
+/// The name of a file says what is inside, so that it can be found by its name.
+#[test]
+fn few_files_of_a_crate_have_the_same_name() {
+    let crates = golden::root().join("crates");
+    let (mut seen, mut wrong) = (0, String::new());
+    for entry in fs::read_dir(&crates).expect("the crates are there").flatten() {
+        let mut names = Vec::new();
+        source_names(&entry.path().join("src"), &mut names);
+        names.sort();
+        seen += names.len();
+        let twice: Vec<&String> =
+            names.chunk_by(|a, b| a == b).filter(|g| g.len() > 1).map(|g| &g[0]).collect();
+        if twice.len() > 12 {
+            let name = entry.file_name();
+            let _ = writeln!(wrong, "{}: {} names occur twice: {twice:?}", name.display(), twice.len());
+        }
+    }
+    assert!(seen > 500, "{seen} files");
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 

@@ -111,7 +111,7 @@ fn usual(function: &Function, size: &Name) -> f64 {
     if is_window(function, size) {
         return WINDOW;
     }
-    let with = function.params.iter().filter(|p| p.dims.iter().any(|dim| dim.vars().contains(size)));
+    let with = function.params.iter().filter(|p| p.dims.iter().any(|dim| dim.mentions(size)));
     // Several sizes in one extent are those of a flat array.
     let sizes = |dims: &[Expr]| -> usize { dims.iter().map(|dim| dim.vars().len().max(1)).sum() };
     match with.map(|p| sizes(&p.dims)).max() {
@@ -315,7 +315,7 @@ impl Walk<'_> {
             }
             Stmt::If { cond, then, otherwise } => {
                 let (weights, before) = (self.values.weights(), at.clone());
-                let differs = cond.vars().contains(at.around) || cond.is_data();
+                let differs = cond.mentions(at.around) || cond.is_data();
                 let all = [(then, true), (otherwise, false)].into_iter().all(|(branch, holds)| {
                     at.share = before.share * self.values.enter_branch(cond, holds);
                     at.guarded = before.guarded || differs;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::pass::{Pass, Step, changed};
-use loops::visit::{check_depth, names, rename_arrays, with_distinct_locals};
+use loops::visit::{check_depth, names, nodes, rename_arrays, with_distinct_locals};
 use loops::{Access, Expr, Function, Name, Stmt};
 
 /// The pass.
@@ -67,13 +67,7 @@ fn merged(stmts: &[Stmt]) -> Option<Vec<Stmt>> {
 
 /// Whether a loop combines the variable from parts, which only a variable of the function's own can be.
 fn is_combined(stmts: &[Stmt], name: &Name) -> bool {
-    let mut found = false;
-    for stmt in stmts {
-        stmt.walk(&mut |stmt| {
-            found |= matches!(stmt, Stmt::Loop(l) if l.reductions.iter().any(|(_, n)| n == name));
-        });
-    }
-    found
+    nodes(stmts).any(|stmt| matches!(stmt, Stmt::Loop(l) if l.reductions.iter().any(|(_, n)| n == name)))
 }
 
 /// The two numbers of `a = b`.

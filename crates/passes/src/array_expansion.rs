@@ -12,7 +12,7 @@
 use crate::pass::{Pass, Step};
 use loops::facts::Facts;
 use loops::simplify;
-use loops::visit::{fresh, taken};
+use loops::visit::{fresh, nodes, taken};
 use loops::{
     Access, ArrayDecl, Assign, CompareOp, Expr, Function, Loop, LoopKind, Name, Param, ParamMode, Stmt,
     Storage,
@@ -40,7 +40,7 @@ fn renew(function: &Function) -> Option<Function> {
 fn expanded(function: &Function, param: &Param) -> Option<Function> {
     let mut around = Vec::new();
     let (filler, extents) = find(&function.body, param, &mut around)?;
-    let constant = |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| function.sizes.contains(v));
+    let constant = |e: &Expr| e.is_over(&function.sizes);
     let loops: Vec<&Loop> = around.iter().copied().chain([filler]).collect();
     let simple = |l: &&Loop| l.step == 1 && l.lower == Expr::Int(0) && constant(&l.upper);
     let unique = |l: &&Loop| loops.iter().filter(|other| other.var == l.var).count() == 1;
@@ -159,7 +159,7 @@ fn fills<'a>(stmt: &'a Stmt, param: &Param, outer: &mut Vec<&'a Loop>) -> bool {
                 && assign.target.indices == here
                 && here.len() == param.dims.len()
                 && assign.update.is_none()
-                && !assign.value.arrays().contains(&param.name)
+                && !assign.value.reads(&param.name)
         }
         _ => false,
     }
@@ -173,19 +173,13 @@ fn count(body: &[Stmt], array: &Name) -> usize {
 /// The accesses of an array.
 fn accesses<'a>(body: &'a [Stmt], array: &Name) -> Vec<&'a Access> {
     let mut found = Vec::new();
-    for stmt in body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Assign(assign) = stmt {
-                found.push(&assign.target);
-            }
-            for e in stmt.exprs() {
-                e.walk(&mut |e| {
-                    if let Expr::Load(access) = e {
-                        found.push(access);
-                    }
-                });
-            }
-        });
+    for stmt in nodes(body) {
+        if let Stmt::Assign(assign) = stmt {
+            found.push(&assign.target);
+        }
+        for e in stmt.exprs() {
+            found.extend(e.loads());
+        }
     }
     found.retain(|access| access.array == *array);
     found

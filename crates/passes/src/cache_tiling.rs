@@ -132,20 +132,14 @@ fn part(l: &Loop, block: &Name) -> Loop {
 
 /// All that a value reads, subscripts of subscripts included.
 fn loads(value: &Expr) -> Vec<&Access> {
-    let mut found = vec![];
-    value.walk(&mut |e| {
-        if let Expr::Load(access) = e {
-            found.push(access);
-        }
-    });
-    found
+    value.loads().collect()
 }
 
 /// Whether neighbours of a variable's values are neighbours in the array.
 fn along(access: &Access, var: &Name) -> bool {
-    access.indices.last().is_some_and(|last| last.vars().contains(var))
+    access.indices.last().is_some_and(|last| last.mentions(var))
 }
 
 fn mentions(access: &Access, var: &Name) -> bool {
-    access.indices.iter().any(|index| index.vars().contains(var))
+    access.indices.iter().any(|index| index.mentions(var))
 }

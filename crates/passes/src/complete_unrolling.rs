@@ -107,7 +107,7 @@ fn merged(stmts: Vec<Stmt>) -> Vec<Stmt> {
 /// The value that an element has after two statements that update it.
 fn next_value(last: &Assign, next: &Assign) -> Option<Expr> {
     let update = next.update.filter(|update| !update.reorder)?;
-    let placed_by_data = next.target.indices.iter().any(|e| !e.arrays().is_empty());
+    let placed_by_data = next.target.indices.iter().any(|e| e.has_loads());
     if last.target != next.target || placed_by_data || reads(&next.value, &next.target) {
         return None;
     }
@@ -122,7 +122,7 @@ fn next_value(last: &Assign, next: &Assign) -> Option<Expr> {
 
 /// Whether an expression reads something of an array.
 fn reads(value: &Expr, target: &Access) -> bool {
-    value.arrays().contains(&target.array)
+    value.reads(&target.array)
 }
 
 /// Whether a value is a chain of operations on what the element had before: `s + a + b`.

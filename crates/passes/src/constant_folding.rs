@@ -40,9 +40,7 @@ fn stmt(stmt: &Stmt) -> Stmt {
 }
 
 fn plain(e: &Expr) -> Expr {
-    let mut open = false;
-    e.walk(&mut |e| open |= is_open(e));
-    if open { simplify::expr(e, &Facts::default()) } else { e.clone() }
+    if e.nodes().any(is_open) { simplify::expr(e, &Facts::default()) } else { e.clone() }
 }
 
 /// Whether an operation has a shorter form whatever its operands are.
@@ -52,9 +50,7 @@ fn is_open(e: &Expr) -> bool {
         Expr::Unary(UnaryOp::Not, a) => {
             matches!(**a, Expr::Bool(_) | Expr::Compare(..) | Expr::Unary(UnaryOp::Not, _))
         }
-        Expr::Unary(..) | Expr::Binary(..) | Expr::Compare(..) => {
-            e.children().iter().all(|e| constant(&&**e))
-        }
+        Expr::Unary(..) | Expr::Binary(..) | Expr::Compare(..) => e.children().all(|e| constant(&e)),
         _ => false,
     }
 }

@@ -150,7 +150,7 @@ impl Named<'_> {
     fn otherwise_open(&self, value: &Expr) -> Option<(Expr, Expr)> {
         let Expr::Select(cond, then, rest) = value else { return None };
         let own = matches!(&**rest, Expr::Load(access) if self.is(access));
-        let reads = |e: &Expr| e.arrays().contains(self.name);
+        let reads = |e: &Expr| e.reads(self.name);
         (own && !reads(cond) && !reads(then)).then(|| ((**cond).clone(), (**then).clone()))
     }
 
@@ -176,7 +176,7 @@ impl Named<'_> {
 
     /// An expression with the value in the scalar's place; none if there is none, or if it would be too long.
     fn put(&self, e: &Expr) -> Option<Expr> {
-        if !e.arrays().contains(self.name) {
+        if !e.reads(self.name) {
             return Some(e.clone());
         }
         let value = self.current()?;
@@ -189,16 +189,13 @@ impl Named<'_> {
 
     /// Whether several statements may compute a value.
     fn again(&self, value: &Expr) -> bool {
-        let mut calls = false;
-        value.walk(&mut |e| {
-            calls |= match e {
-                Expr::Call { .. } => true,
-                Expr::Unary(op, _) => !matches!(op, UnaryOp::Neg | UnaryOp::Not | UnaryOp::Abs),
-                _ => false,
-            }
+        let calls = value.nodes().any(|e| match e {
+            Expr::Call { .. } => true,
+            Expr::Unary(op, _) => !matches!(op, UnaryOp::Neg | UnaryOp::Not | UnaryOp::Abs),
+            _ => false,
         });
         match self.allowed {
-            Uses::One => matches!(value, Expr::Load(_) | Expr::Var(_)) || value.arrays().is_empty(),
+            Uses::One => matches!(value, Expr::Load(_) | Expr::Var(_)) || !value.has_loads(),
             Uses::Any => !calls,
         }
     }
@@ -230,28 +227,26 @@ impl Named<'_> {
             vars.extend(e.vars());
         }
         let mut hidden = false;
-        stmt.walk(&mut |stmt| match stmt {
-            Stmt::Assign(assign) => self.stale |= arrays.contains(&assign.target.array),
-            Stmt::Copy(copy) => self.stale |= arrays.contains(&copy.to.array),
-            Stmt::Local(local) => hidden |= arrays.contains(&local.name),
-            Stmt::Loop(l) => hidden |= vars.contains(&l.var),
-            _ => {}
-        });
+        for stmt in stmt.nodes() {
+            match stmt {
+                Stmt::Assign(assign) => self.stale |= arrays.contains(&assign.target.array),
+                Stmt::Copy(copy) => self.stale |= arrays.contains(&copy.to.array),
+                Stmt::Local(local) => hidden |= arrays.contains(&local.name),
+                Stmt::Loop(l) => hidden |= vars.contains(&l.var),
+                _ => {}
+            }
+        }
         (!hidden).then_some(())
     }
 }
 
 /// Nodes of an expression.
 fn size(e: &Expr) -> usize {
-    let mut nodes = 0;
-    e.walk(&mut |_| nodes += 1);
-    nodes
+    e.nodes().count()
 }
 
 fn uses(e: &Expr, name: &Name) -> usize {
-    let mut uses = 0;
-    e.walk(&mut |e| uses += usize::from(matches!(e, Expr::Load(access) if access.array == *name)));
-    uses
+    e.loads().filter(|access| access.array == *name).count()
 }
 
 #[cfg(test)]

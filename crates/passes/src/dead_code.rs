@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::pass::{Pass, Step, changed};
-use loops::visit::{check_depth, with_distinct_locals};
+use loops::visit::{check_depth, nodes, with_distinct_locals};
 use loops::{Access, Assign, Expr, Function, Name, Stmt};
 
 /// The pass.
@@ -39,8 +39,8 @@ fn live(function: &Function) -> Function {
 fn needed(function: &Function) -> BTreeSet<Name> {
     let mut todo: Vec<Name> = function.params.iter().map(|param| param.name.clone()).collect();
     let mut reads: BTreeMap<&Name, BTreeSet<Name>> = BTreeMap::new();
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| match stmt {
+    for stmt in nodes(&function.body) {
+        match stmt {
             Stmt::Assign(a) if !is_of_itself(a) => {
                 let from = reads.entry(&a.target.array).or_default();
                 from.extend(a.value.arrays());
@@ -58,7 +58,7 @@ fn needed(function: &Function) -> BTreeSet<Name> {
                 todo.extend([copy.to.array.clone(), copy.from.array.clone()]);
                 todo.extend(stmt.exprs().into_iter().flat_map(Expr::arrays));
             }
-        });
+        }
     }
     let mut needed = BTreeSet::new();
     while let Some(name) = todo.pop() {

@@ -8,7 +8,7 @@
 use crate::labels::with_own_labels;
 use crate::pass::{Pass, Step, changed};
 use loops::facts::{Facts, is_stable};
-use loops::visit::check_depth;
+use loops::visit::{check_depth, nodes};
 use loops::{BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt, simplify};
 
 /// The pass.
@@ -110,42 +110,33 @@ fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
 /// How often a body asks where a loop is: choices, minima and maxima in values and subscripts that depend on its variable; in an innermost loop conditions, too.
 fn asks(stmts: &[Stmt], var: &Name) -> usize {
     let (mut found, mut conditions, mut loops) = (0, 0, false);
-    for stmt in stmts {
-        stmt.walk(&mut |stmt| match stmt {
+    for stmt in nodes(stmts) {
+        match stmt {
             Stmt::If { cond, .. } => {
-                conditions += usize::from(is_stable(cond) && cond.vars().contains(var));
+                conditions += usize::from(is_stable(cond) && cond.mentions(var));
             }
             Stmt::Loop(_) => loops = true,
             _ => {}
-        });
+        }
     }
     // Those around loops are of tiles at a rim.
     if !loops {
         found += conditions;
     }
-    each(stmts, &mut |e| {
-        found += usize::from(match e {
-            Expr::Select(cond, _, _) => is_stable(cond) && cond.vars().contains(var),
-            Expr::Binary(BinaryOp::Min | BinaryOp::Max, _, _) => is_stable(e) && e.vars().contains(var),
-            _ => false,
-        });
-    });
-    found
+    let asks = |e: &&Expr| match e {
+        Expr::Select(cond, _, _) => is_stable(cond) && cond.mentions(var),
+        Expr::Binary(BinaryOp::Min | BinaryOp::Max, _, _) => is_stable(e) && e.mentions(var),
+        _ => false,
+    };
+    found + assigned(stmts).filter(asks).count()
 }
 
 fn size(stmts: &[Stmt]) -> usize {
-    let mut size = 0;
-    each(stmts, &mut |_| size += 1);
-    size
+    assigned(stmts).count()
 }
 
-/// Calls `f` on every expression of an assignment.
-fn each<'a>(stmts: &'a [Stmt], f: &mut dyn FnMut(&'a Expr)) {
-    for stmt in stmts {
-        stmt.walk(&mut |stmt| {
-            if matches!(stmt, Stmt::Assign(_)) {
-                stmt.exprs().into_iter().for_each(|e| e.walk(f));
-            }
-        });
-    }
+/// The expressions of assignments.
+fn assigned(stmts: &[Stmt]) -> impl Iterator<Item = &Expr> {
+    let own = nodes(stmts).filter(|stmt| matches!(stmt, Stmt::Assign(_)));
+    own.flat_map(Stmt::exprs).flat_map(Expr::nodes)
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::pass::{Pass, Step, changed};
 use loops::facts::Facts;
 use loops::typing::Types;
-use loops::visit::{check_depth, fresh, taken, with_distinct_locals};
+use loops::visit::{check_depth, fresh, nodes, taken, with_distinct_locals};
 use loops::{
     Access, BinaryOp, CompareOp, Elem, Expr, Function, Local, Loop, Name, Scalar, Stmt, Storage, UnaryOp,
 };
@@ -33,12 +33,12 @@ fn invariants(function: &Function) -> Function {
     }
     let distinct = with_distinct_locals(function);
     let mut types = Types::of(&distinct);
-    for stmt in &distinct.body {
-        stmt.walk(&mut |stmt| match stmt {
+    for stmt in nodes(&distinct.body) {
+        match stmt {
             Stmt::Loop(l) => types.declare_var(&l.var),
             Stmt::Local(local) => types.declare_array(&local.name, &local.elem, local.dims.len()),
             _ => {}
-        });
+        }
     }
     let mut hoist = Hoist { names: taken(&distinct), types, changed: false };
     let body = hoist.stmts(&distinct.body, &Facts::of(&distinct));
@@ -139,27 +139,23 @@ impl Hoist {
     }
 
     fn takes_long(&self, e: &Expr) -> bool {
-        let mut found = false;
-        e.walk(&mut |e| {
-            found |= match e {
-                Expr::Unary(op, _) => matches!(
-                    op,
-                    UnaryOp::Sqrt
-                        | UnaryOp::Exp
-                        | UnaryOp::Log
-                        | UnaryOp::Tanh
-                        | UnaryOp::Sin
-                        | UnaryOp::Cos
-                        | UnaryOp::Atan
-                ),
-                Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow, ..) => {
-                    self.types.type_of(e).is_ok_and(Scalar::is_float)
-                }
-                Expr::Call { .. } => true,
-                _ => false,
-            };
-        });
-        found
+        e.nodes().any(|e| match e {
+            Expr::Unary(op, _) => matches!(
+                op,
+                UnaryOp::Sqrt
+                    | UnaryOp::Exp
+                    | UnaryOp::Log
+                    | UnaryOp::Tanh
+                    | UnaryOp::Sin
+                    | UnaryOp::Cos
+                    | UnaryOp::Atan
+            ),
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow, ..) => {
+                self.types.type_of(e).is_ok_and(Scalar::is_float)
+            }
+            Expr::Call { .. } => true,
+            _ => false,
+        })
     }
 }
 
@@ -170,8 +166,8 @@ const NAME: &str = "same";
 fn changing(l: &Loop) -> BTreeSet<Name> {
     let mut found: BTreeSet<Name> = l.reductions.iter().map(|(_, name)| name.clone()).collect();
     found.insert(l.var.clone());
-    for stmt in &l.body {
-        stmt.walk(&mut |stmt| match stmt {
+    for stmt in nodes(&l.body) {
+        match stmt {
             Stmt::Assign(a) => {
                 found.insert(a.target.array.clone());
             }
@@ -185,7 +181,7 @@ fn changing(l: &Loop) -> BTreeSet<Name> {
                 found.insert(copy.to.array.clone());
             }
             _ => {}
-        });
+        }
     }
     found
 }
@@ -196,21 +192,21 @@ fn is_the_same(e: &Expr, changing: &BTreeSet<Name>) -> bool {
         Expr::Load(access) => !changing.contains(&access.array),
         _ => true,
     };
-    here && e.children().into_iter().all(|child| is_the_same(child, changing))
+    here && e.children().all(|child| is_the_same(child, changing))
 }
 
 /// Whether a number is given by one statement of these, in every iteration, the same each time.
 fn given_once(local: &Local, rest: &[Stmt], changing: &BTreeSet<Name>) -> bool {
     let gives = |stmt: &Stmt| {
         let mut count = 0;
-        stmt.walk(&mut |stmt| {
+        for stmt in stmt.nodes() {
             count += match stmt {
                 Stmt::Assign(a) => usize::from(a.target.array == local.name),
                 Stmt::Copy(copy) => usize::from(copy.to.array == local.name),
                 Stmt::Loop(l) => usize::from(l.reductions.iter().any(|(_, name)| *name == local.name)),
                 _ => 0,
             };
-        });
+        }
         count
     };
     let here = rest.iter().any(|stmt| match stmt {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use loops::visit::assigns;
 use loops::{Assign, Expr, Function, Name, Stmt};
 
 /// `after` with a label of its own for each copy of a statement of `before`: `S0`, `S0_1`, and so on.
@@ -12,15 +13,7 @@ pub(crate) fn with_own_labels(before: &Function, after: Function) -> Function {
 
 /// The labels of statements.
 fn labels(stmts: &[Stmt]) -> Vec<Name> {
-    let mut found = Vec::new();
-    stmts.iter().for_each(|stmt| {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt {
-                found.push(label.clone());
-            }
-        });
-    });
-    found
+    assigns(stmts).filter_map(|assign| assign.label.clone()).collect()
 }
 
 /// The statements with a label of its own for each copy: `S0`, `S0_1`, and so on.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::labels::with_own_labels;
 use crate::pass::{Pass, Step, changed};
 use loops::facts::Facts;
-use loops::visit::{check_depth, fresh, taken};
+use loops::visit::{check_depth, fresh, locals, taken};
 use loops::{
     Access, ArrayDecl, Assign, BinaryOp, CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp,
     Scalar, Stmt, Storage, UnaryOp, simplify,
@@ -55,13 +55,9 @@ fn types(function: &Function) -> BTreeMap<Name, Option<Scalar>> {
         }
     };
     function.params.iter().for_each(|param| note(&param.name, &param.elem));
-    function.body.iter().for_each(|stmt| {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(decl) = stmt {
-                note(&decl.name, &decl.elem);
-            }
-        });
-    });
+    for decl in locals(&function.body) {
+        note(&decl.name, &decl.elem);
+    }
     types
 }
 
@@ -115,7 +111,7 @@ impl Vectorizer {
             }
         }
         let columns = Columns { var: &l.var, own, scalar: scalar? };
-        let free = |e: &Expr| e.arrays().is_empty() && !e.vars().contains(&l.var);
+        let free = |e: &Expr| !e.has_loads() && !e.mentions(&l.var);
         let mut stores = false;
         for stmt in &l.body {
             match stmt {
@@ -157,7 +153,7 @@ impl Vectorizer {
 
     /// Whether the value is arithmetic on lanes, and on what is the same for all of them.
     fn in_lanes(&self, e: &Expr, columns: &Columns<'_>) -> bool {
-        let same = !e.vars().contains(columns.var) && e.arrays().is_disjoint(&columns.own);
+        let same = !e.mentions(columns.var) && e.arrays().is_disjoint(&columns.own);
         same || match e {
             Expr::Load(access) => {
                 (columns.own.contains(&access.array) && access.indices.is_empty())

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::labels::with_own_labels;
 use crate::pass::{Pass, Step, changed};
-use loops::visit::{check_depth, substitute};
+use loops::visit::{assigns, check_depth, substitute};
 use loops::{Assign, Expr, Function, Loop, LoopKind, Name, Stmt};
 
 /// The pass.
@@ -77,24 +77,19 @@ fn inside(l: &Loop, outer: &mut Vec<Loop>, depth: usize) -> Loop {
 fn pivot(l: &Loop, outer: &[Loop]) -> Option<Name> {
     let plain = |l: &Loop| l.kind == LoopKind::Sequential && l.step == 1 && l.reductions.is_empty();
     let same = |k: &&Loop| plain(k) && k.lower == l.lower && k.upper == l.upper && k.var != l.var;
-    let found = outer.iter().rev().filter(|_| plain(l)).filter(same).find(|k| {
-        let mut meets = false;
-        l.body.iter().for_each(|stmt| {
-            stmt.walk(&mut |stmt| {
-                if let Stmt::Assign(assign) = stmt {
-                    meets |= reads_pivot(assign, &l.var, &k.var);
-                }
-            });
-        });
-        meets
-    })?;
+    let found = outer
+        .iter()
+        .rev()
+        .filter(|_| plain(l))
+        .filter(same)
+        .find(|k| assigns(&l.body).any(|assign| reads_pivot(assign, &l.var, &k.var)))?;
     Some(found.var.clone())
 }
 
 /// Whether a statement writes an element with `var` as a subscript, and reads one of the same array with the pivot in its place.
 fn reads_pivot(assign: &Assign, var: &Name, pivot: &Name) -> bool {
     let mut found = false;
-    assign.value.walk(&mut |e| {
+    for e in assign.value.nodes() {
         if let Expr::Load(access) = e
             && access.array == assign.target.array
         {
@@ -102,6 +97,6 @@ fn reads_pivot(assign: &Assign, var: &Name, pivot: &Name) -> bool {
                 *written == Expr::Var(var.clone()) && *read == Expr::Var(pivot.clone())
             });
         }
-    });
+    }
     found
 }

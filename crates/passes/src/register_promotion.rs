@@ -100,7 +100,7 @@ impl Promoter {
         for element in again(body) {
             let Some(elem @ Elem::Scalar(_)) = self.elems.get(&element.array).cloned() else { continue };
             let moves = |e: &Expr| e.vars().iter().any(|name| declared.contains(name));
-            if element.indices.iter().any(|e| !e.arrays().is_empty() || moves(e)) {
+            if element.indices.iter().any(|e| e.has_loads() || moves(e)) {
                 continue;
             }
             let name = fresh(&element.array, &self.taken);
@@ -158,11 +158,9 @@ fn again(body: &[Stmt]) -> Vec<Access> {
         let Stmt::Assign(assign) = stmt else { continue };
         // What is stored may be at a place that is read.
         for e in assign.target.indices.iter().chain([&assign.value]) {
-            e.walk(&mut |e| {
-                if let Expr::Load(access) = e {
-                    all.push((access.clone(), false));
-                }
-            });
+            for access in e.loads() {
+                all.push((access.clone(), false));
+            }
         }
         all.push((assign.target.clone(), true));
     }
@@ -182,7 +180,7 @@ fn again(body: &[Stmt]) -> Vec<Access> {
 fn reads_before_writing(body: &[Stmt], element: &Access) -> bool {
     for stmt in body {
         let Stmt::Assign(assign) = stmt else { continue };
-        let read = |e: &Expr| e.arrays().contains(&element.array);
+        let read = |e: &Expr| e.reads(&element.array);
         if read(&assign.value) || assign.target.indices.iter().any(read) {
             return true;
         }
@@ -207,10 +205,10 @@ fn rows(l: &Loop) -> Option<Rows<'_>> {
     let (Expr::Int(0), Expr::Int(count)) = (&all.lower, &all.upper) else { return None };
     let plain = |l: &Loop, kind: LoopKind| l.kind == kind && l.step == 1 && l.reductions.is_empty();
     let Access { array, indices, path } = &update.target;
-    let stays = indices.iter().all(|e| !e.vars().contains(&l.var) && e.arrays().is_empty());
+    let stays = indices.iter().all(|e| !e.mentions(&l.var) && !e.has_loads());
     // Different rows are different elements.
     let apart = indices.iter().any(|e| e.advances_with(&all.var));
-    let alone = !update.value.arrays().contains(array);
+    let alone = !update.value.reads(array);
     (plain(l, LoopKind::Sequential)
         && plain(all, LoopKind::Unroll(None))
         && (2..=ROWS).contains(count)

@@ -107,8 +107,7 @@ impl<'a> Expander<'a> {
         }
         let levels = if local.dims.is_empty() { self.levels } else { self.levels.min(self.room(local)?) };
         let around = &self.loops[self.loops.len().saturating_sub(levels)..];
-        let constant =
-            |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| self.function.sizes.contains(v));
+        let constant = |e: &Expr| e.is_over(&self.function.sizes);
         if !local.dims.is_empty() && (self.of == Of::Scalars || !local.dims.iter().all(constant)) {
             return None;
         }

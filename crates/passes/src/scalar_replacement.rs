@@ -102,7 +102,7 @@ fn updated(stmt: &Stmt) -> Option<Access> {
     let Stmt::Loop(l) = stmt else { return None };
     let [Stmt::Assign(assign)] = l.body.as_slice() else { return None };
     let element = &assign.target;
-    let same = element.indices.iter().all(|e| !e.vars().contains(&l.var) && e.arrays().is_empty());
+    let same = element.indices.iter().all(|e| !e.mentions(&l.var) && !e.has_loads());
     (assign.update.is_some() && same && !element.indices.is_empty()).then(|| element.clone())
 }
 

@@ -10,6 +10,7 @@
 
 use crate::pass::{Pass, Step};
 use loops::facts::Facts;
+use loops::visit::locals;
 use loops::{Access, Assign, CompareOp, Elem, Expr, Function, Loop, Name, ParamMode, Stmt};
 
 /// The pass.
@@ -76,10 +77,10 @@ fn placed(function: &Function, facts: &Facts, rest: &[Stmt]) -> Option<Vec<Stmt>
     if first >= last
         || store.update.is_some()
         || !other_elements(facts, &store.value, element)
-        || !store.value.arrays().contains(&local.name)
+        || !store.value.reads(&local.name)
         || start.update.is_some()
         || start.target != scalar
-        || start.value.arrays().contains(&local.name)
+        || start.value.reads(&local.name)
         || !is_element(function, element, &local.elem)
     {
         return None;
@@ -109,22 +110,18 @@ fn is_element(function: &Function, element: &Access, elem: &Elem) -> bool {
     };
     matches!(elem, Elem::Scalar(_))
         && element.path.is_empty()
-        && element.indices.iter().all(|e| e.arrays().is_empty())
+        && element.indices.iter().all(|e| !e.has_loads())
         && array
 }
 
 /// Whether a function declares one local array of a name, with such elements.
 fn is_only_local(function: &Function, name: &Name, elem: &Elem) -> bool {
     let (mut count, mut fits) = (0, false);
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(local) = stmt
-                && local.name == *name
-            {
-                count += 1;
-                fits = !local.dims.is_empty() && local.elem == *elem;
-            }
-        });
+    for local in locals(&function.body) {
+        if local.name == *name {
+            count += 1;
+            fits = !local.dims.is_empty() && local.elem == *elem;
+        }
     }
     count == 1 && fits
 }
@@ -137,13 +134,7 @@ fn differ(facts: &Facts, a: &Access, b: &Access) -> bool {
 
 /// Whether an expression reads no such element.
 fn other_elements(facts: &Facts, value: &Expr, element: &Access) -> bool {
-    let mut all = true;
-    value.walk(&mut |e| {
-        if let Expr::Load(access) = e {
-            all &= differ(facts, access, element);
-        }
-    });
-    all
+    value.loads().all(|access| differ(facts, access, element))
 }
 
 /// Whether a statement neither reads nor writes an element, and declares nothing of its array's name.
@@ -172,8 +163,8 @@ pub(crate) fn leaves(facts: &Facts, stmt: &Stmt, element: &Access) -> bool {
 /// Whether a statement reads, writes or declares what has a name.
 pub fn mentions(stmt: &Stmt, name: &Name) -> bool {
     let mut found = false;
-    stmt.walk(&mut |stmt| {
-        let here = |e: &Expr| e.arrays().contains(name);
+    for stmt in stmt.nodes() {
+        let here = |e: &Expr| e.reads(name);
         found |= match stmt {
             Stmt::Assign(assign) => {
                 assign.target.array == *name || assign.target.indices.iter().any(here) || here(&assign.value)
@@ -184,18 +175,18 @@ pub fn mentions(stmt: &Stmt, name: &Name) -> bool {
             Stmt::Block { .. } => false,
             Stmt::Copy(_) | Stmt::Wait(_) => true,
         };
-    });
+    }
     found
 }
 
 /// Whether a loop has the name of a variable of the element's subscripts.
 pub(crate) fn hides(stmt: &Stmt, element: &Access) -> bool {
     let mut found = false;
-    stmt.walk(&mut |stmt| {
+    for stmt in stmt.nodes() {
         if let Stmt::Loop(l) = stmt {
-            found |= element.indices.iter().any(|e| e.vars().contains(&l.var));
+            found |= element.indices.iter().any(|e| e.mentions(&l.var));
         }
-    });
+    }
     found
 }
 

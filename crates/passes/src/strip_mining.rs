@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::pass::{Pass, Step, changed};
-use loops::visit::{check_depth, fresh, substitute, taken};
+use loops::visit::{check_depth, fresh, nodes, substitute, taken};
 use loops::{BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt, simplify};
 
 /// The pass.
@@ -100,23 +100,21 @@ fn divisor(l: &Loop) -> Option<(i64, i64)> {
     }
     let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
     let (mut labels, mut loops) = (false, false);
-    for stmt in &l.body {
-        stmt.walk(&mut |stmt| {
-            labels |= matches!(stmt, Stmt::Assign(assign) if assign.label.is_some());
-            loops |= matches!(stmt, Stmt::Loop(_));
-            for e in stmt.exprs() {
-                e.walk(&mut |e| {
-                    if let Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Mod, a, d) = e
-                        && let (Expr::Var(v), Expr::Int(d)) = (&**a, &**d)
-                        && *v == l.var
-                        && *d >= 2
-                        && *d < *extent
-                    {
-                        *counts.entry(*d).or_insert(0) += 1;
-                    }
-                });
+    for stmt in nodes(&l.body) {
+        labels |= matches!(stmt, Stmt::Assign(assign) if assign.label.is_some());
+        loops |= matches!(stmt, Stmt::Loop(_));
+        for e in stmt.exprs() {
+            for e in e.nodes() {
+                if let Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Mod, a, d) = e
+                    && let (Expr::Var(v), Expr::Int(d)) = (&**a, &**d)
+                    && *v == l.var
+                    && *d >= 2
+                    && *d < *extent
+                {
+                    *counts.entry(*d).or_insert(0) += 1;
+                }
             }
-        });
+        }
     }
     let divides = |d: &i64| extent % d == 0 || !(labels || loops);
     let (divisor, _) =

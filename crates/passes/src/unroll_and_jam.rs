@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::pass::{Pass, Step, changed};
 use loops::facts::is_stable;
-use loops::visit::{check_depth, fresh, substitute, taken, with_distinct_locals};
+use loops::visit::{
+    assigns, check_depth, fresh, loads, locals, nodes, substitute, taken, with_distinct_locals,
+};
 use loops::{Access, BinaryOp, Elem, Expr, Function, Local, Loop, LoopKind, Name, Scalar, Stmt, simplify};
 
 /// The pass.
@@ -144,18 +146,15 @@ fn is_nest(chain: &Loop) -> bool {
 /// How many iterations are lanes of vectors, if the chains of neighbours take neighbouring elements.
 fn lanes(l: &Loop, chains: &[&Loop]) -> Option<i64> {
     let (mut bytes, mut neighbours, mut fits) = (4, false, true);
-    locals(&l.body, &mut |local| {
+    for local in locals(&l.body) {
         bytes = local.elem.leaves().iter().map(|scalar| scalar.bytes() as i64).fold(bytes, i64::max);
-    });
-    for chain in chains {
-        let mut load = |access: &Access| {
-            let Some((last, before)) = access.indices.split_last() else { return };
-            let mentions = |index: &Expr| index.vars().contains(&l.var);
-            let along = is_along(last, &l.var);
-            neighbours |= along;
-            fits &= !before.iter().any(mentions) && (along || !mentions(last));
-        };
-        each_load(chain, &mut load);
+    }
+    for access in chains.iter().flat_map(|chain| loads(&chain.body)) {
+        let Some((last, before)) = access.indices.split_last() else { continue };
+        let mentions = |index: &Expr| index.mentions(&l.var);
+        let along = is_along(last, &l.var);
+        neighbours |= along;
+        fits &= !before.iter().any(mentions) && (along || !mentions(last));
     }
     let lanes = WIDE / bytes;
     let enough = !matches!(l.upper, Expr::Int(n) if n < 2 * lanes);
@@ -167,24 +166,10 @@ fn is_along(subscript: &Expr, var: &Name) -> bool {
     match subscript {
         Expr::Var(name) => name == var,
         Expr::Binary(BinaryOp::Add, a, b) => {
-            let free = |e: &Expr| is_stable(e) && !e.vars().contains(var);
+            let free = |e: &Expr| is_stable(e) && !e.mentions(var);
             (is_along(a, var) && free(b)) || (free(a) && is_along(b, var))
         }
         _ => false,
-    }
-}
-
-fn each_load<'a>(l: &'a Loop, f: &mut dyn FnMut(&'a Access)) {
-    for stmt in &l.body {
-        stmt.walk(&mut |stmt| {
-            for e in stmt.exprs() {
-                e.walk(&mut |e| {
-                    if let Expr::Load(access) = e {
-                        f(access);
-                    }
-                });
-            }
-        });
     }
 }
 
@@ -209,7 +194,7 @@ fn is_chain(inner: &Loop, of: &Loop, around: Option<i64>) -> bool {
 }
 
 fn is_sequential(inner: &Loop, of: &Loop) -> bool {
-    let bound = |e: &Expr| is_stable(e) && !e.vars().contains(&of.var);
+    let bound = |e: &Expr| is_stable(e) && !e.mentions(&of.var);
     inner.kind == LoopKind::Sequential
         && inner.step == 1
         && inner.reductions.is_empty()
@@ -262,42 +247,27 @@ fn chains_in<'a>(stmts: &'a [Stmt], of: &Loop) -> Vec<&'a Loop> {
 /// Whether the statements of a loop are of kinds that go together, and not too many, and its chains are of floating-point numbers.
 fn may_be_together(l: &Loop, chains: &[&Loop]) -> bool {
     let (mut size, mut fits) = (0, true);
-    for stmt in &l.body {
-        stmt.walk(&mut |stmt| {
-            stmt.exprs().into_iter().for_each(|e| e.walk(&mut |_| size += 1));
-            fits &= match stmt {
-                Stmt::Local(local) => is_small(local),
-                // What is no chain runs as before, for one iteration after the other.
-                Stmt::Loop(l) => !matches!(l.kind, LoopKind::Parallel) && l.reductions.is_empty(),
-                Stmt::Assign(a) => a.label.is_none(),
-                Stmt::If { .. } | Stmt::Block { .. } => true,
-                Stmt::Copy(_) | Stmt::Wait(_) => false,
-            };
-        });
+    for stmt in nodes(&l.body) {
+        size += stmt.exprs().into_iter().flat_map(Expr::nodes).count();
+        fits &= match stmt {
+            Stmt::Local(local) => is_small(local),
+            // What is no chain runs as before, for one iteration after the other.
+            Stmt::Loop(l) => !matches!(l.kind, LoopKind::Parallel) && l.reductions.is_empty(),
+            Stmt::Assign(a) => a.label.is_none(),
+            Stmt::If { .. } | Stmt::Block { .. } => true,
+            Stmt::Copy(_) | Stmt::Wait(_) => false,
+        };
     }
-    let mut others = BTreeSet::new();
-    locals(&l.body, &mut |local| {
-        if !matches!(local.elem, Elem::Scalar(Scalar::F32 | Scalar::F64)) {
-            others.insert(&local.name);
-        }
-    });
+    let other = |local: &&Local| !matches!(local.elem, Elem::Scalar(Scalar::F32 | Scalar::F64));
+    let others = locals(&l.body).filter(other).map(|local| &local.name).collect();
     fits && size <= LARGEST && !chains.iter().any(|chain| carries(chain, &others))
 }
 
 /// Whether a chain goes to one of these.
 fn carries(chain: &Loop, names: &BTreeSet<&Name>) -> bool {
-    let (mut own, mut found) = (BTreeSet::new(), false);
-    locals(&chain.body, &mut |local| {
-        own.insert(&local.name);
-    });
-    for stmt in &chain.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Assign(a) = stmt {
-                found |= names.contains(&a.target.array) && !own.contains(&a.target.array);
-            }
-        });
-    }
-    found
+    let own: BTreeSet<&Name> = locals(&chain.body).map(|local| &local.name).collect();
+    let mut targets = assigns(&chain.body).map(|a| &a.target.array);
+    targets.any(|array| names.contains(array) && !own.contains(array))
 }
 
 /// Whether some iterations may have the local at the same time: one of few elements, or a row of a length that sizes give.
@@ -313,33 +283,12 @@ fn is_small(local: &Local) -> bool {
     count <= if rows == 0 { MOST_ELEMENTS } else { 1 } && rows <= 1
 }
 
-fn locals<'a>(stmts: &'a [Stmt], f: &mut dyn FnMut(&'a Local)) {
-    for stmt in stmts {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(local) = stmt {
-                f(local);
-            }
-        });
-    }
-}
-
 /// Whether no iteration reads or writes what another one writes: all that is written, but for what is local, has the loop's variable as one and the same subscript
 /// wherever it occurs.
 fn are_independent(l: &Loop) -> bool {
-    let (mut own, mut written, mut all): (BTreeSet<&Name>, BTreeSet<&Name>, Vec<&Access>) =
-        Default::default();
-    locals(&l.body, &mut |local| {
-        own.insert(&local.name);
-    });
-    for stmt in &l.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Assign(a) = stmt {
-                all.push(&a.target);
-                written.insert(&a.target.array);
-            }
-        });
-    }
-    each_load(l, &mut |access| all.push(access));
+    let own: BTreeSet<&Name> = locals(&l.body).map(|local| &local.name).collect();
+    let written: BTreeSet<&Name> = assigns(&l.body).map(|a| &a.target.array).collect();
+    let all: Vec<&Access> = assigns(&l.body).map(|a| &a.target).chain(loads(&l.body)).collect();
     let var = Expr::Var(l.var.clone());
     written.iter().filter(|name| !own.contains(*name)).all(|name| {
         let mut accesses = all.iter().filter(|access| access.array == **name);

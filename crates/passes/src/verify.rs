@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use loops::visit::nodes;
 use loops::{
     Code, Data, Diagnostic, Elem, Expr, Function, Name, Param, ParamMode, Scalar, Stmt, Tensor, evaluate,
 };
@@ -80,12 +81,12 @@ pub fn verify(before: &Function, applied: &[Applied]) -> Result<Verified, Box<Fa
 /// Whether some update may be reordered: results may then differ by roundings.
 fn reorders(function: &Function) -> bool {
     let mut found = false;
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| match stmt {
+    for stmt in nodes(&function.body) {
+        match stmt {
             Stmt::Assign(assign) => found |= assign.update.is_some_and(|update| update.reorder),
             Stmt::Loop(l) => found |= !l.reductions.is_empty(),
             _ => {}
-        });
+        }
     }
     found
 }

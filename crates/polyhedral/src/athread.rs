@@ -1,46 +1,46 @@
 //! Mapping to a core group of Sunway: from a function to one whose kernels run on a grid of cores with local memory.
 //!
-//! The modules are those of the third document (sections 4 to 6), each a function on schedule trees: the heterogeneous split ([`split`]) finds the
-//! outermost bands that can run in parallel; tiling ([`tile`]) chooses sizes by formulas 14, 17 and 23 and a cost model; data mapping ([`data`]) decides
-//! what goes to local memory, in which boxes and inside which loop; [`build`] puts threads, tiles, transfers and waits into the tree; [`code`] makes
+//! The modules are those of the third document (sections 4 to 6), each a function on schedule trees: the heterogeneous split ([`host_split`]) finds the
+//! outermost bands that can run in parallel; tiling ([`tile_sizes`]) chooses sizes by formulas 14, 17 and 23 and a cost model; data mapping ([`data_mapping`]) decides
+//! what goes to local memory, in which boxes and inside which loop; [`mapped_tree`] puts threads, tiles, transfers and waits into the tree; [`mapped_loops`] makes
 //! loops of it. The result is a loop program that the interpreter runs: a block `kernel` for each spawn, in it parallel loops over the cores, in them
 //! local arrays of kind scratchpad, copies and waits. Two parallel loops in sequence in one kernel are separated by a barrier.
 //!
 //! A tile is known by its number: `floor(i / size)`, and core `rid` has the tiles with `number mod rows = rid`. So sizes of arrays stay symbolic, no core
 //! has more than one tile more than another, and where there is one tile a core this is the block mapping of formula 14.
 
-mod beyond;
 mod boxes;
-mod build;
-mod code;
-mod conflict;
-mod copied;
-mod data;
-mod fuse;
-pub mod pairs;
+mod coherence;
+mod data_mapping;
+mod fusion;
+mod host_split;
+mod idle_rounds;
+mod mapped_loops;
+mod mapped_tree;
+mod modulo_planes;
+mod multicast;
+mod multiversioning;
+mod old_values;
+pub mod pair_splitting;
 mod panel;
-mod private;
-mod reduce;
-mod refuse;
-mod region;
-mod rest;
+mod privatisation;
+mod reductions;
+mod refusals;
+mod remainder_rounds;
 mod search;
-mod share;
-mod shift;
+mod shifted_loops;
 mod sizing;
-mod split;
-mod stay;
+mod stationary_shares;
 mod steps;
-mod tile;
-mod turns;
-mod whole;
+mod tile_sizes;
+mod triangles;
 
 use std::collections::BTreeMap;
 
 use loops::{Diagnostic, Function, Name};
 use passes::{Of, Uses, propagate_copies};
 
-use self::split::Item;
+use self::host_split::Item;
 use crate::check;
 use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
@@ -49,7 +49,7 @@ use crate::model::Model;
 use crate::scheduling::{self, Fusion};
 use crate::tree::Tree;
 
-pub(crate) use self::reduce::with_updates;
+pub(crate) use self::reductions::with_updates;
 
 /// The cores of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,10 +139,10 @@ pub struct Mapped {
 /// library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     if let Some((what, scalar)) = loops::typing::uncommon(function) {
-        return Err(refuse::uncommon(&what, scalar));
+        return Err(refusals::uncommon(&what, scalar));
     }
     let mut options = options.clone();
-    options.hints.values_mut().for_each(|size| *size = (*size).min(tile::MOST));
+    options.hints.values_mut().for_each(|size| *size = (*size).min(tile_sizes::MOST));
     let options = &options;
     // A scalar that only names a value would get an element for each iteration; one that several statements use still may, or they all compute it.
     let [once, again] = [Uses::One, Uses::Any].map(|uses| propagate_copies(function, uses));
@@ -164,7 +164,7 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
 fn elsewhere(function: &Function, options: &Options, best: Result<Mapped>) -> Result<Mapped> {
     let mut best = best;
     let ways: [fn(&Function) -> Option<Function>; 3] = [
-        turns::in_turns,
+        modulo_planes::in_turns,
         |function| passes::STORE_FORWARDING.run(function),
         |function| passes::SCALAR_REPLACEMENT.run(function),
     ];
@@ -185,12 +185,12 @@ fn elsewhere(function: &Function, options: &Options, best: Result<Mapped>) -> Re
 
 /// Maps a function whose scalars have been looked at.
 fn map_values(function: &Function, options: &Options) -> Result<Mapped> {
-    let mut updates = reduce::with_updates(function, options.reassociate);
+    let mut updates = reductions::with_updates(function, options.reassociate);
     if options.reassociate {
         updates = crate::optimize::reorderable(&updates);
     }
-    if let Some(blocked) = reduce::blocks(&updates, options)
-        && let Ok(mut mapped) = map_in_order(&reduce::ordered(&blocked.function), options)
+    if let Some(blocked) = reductions::blocks(&updates, options)
+        && let Ok(mut mapped) = map_in_order(&reductions::ordered(&blocked.function), options)
     {
         mapped.reassociated = blocked.reassociated;
         // That partial results are combined by the host is said of them.
@@ -199,9 +199,9 @@ fn map_values(function: &Function, options: &Options) -> Result<Mapped> {
         mapped.notes.extend(blocked.notes);
         return Ok(mapped);
     }
-    let kept = refuse::kept_in_order(function, options);
-    let permissions = kept.iter().map(|name| (name, refuse::permission(function, name)));
-    match map_in_order(&reduce::ordered(function), options) {
+    let kept = refusals::kept_in_order(function, options);
+    let permissions = kept.iter().map(|name| (name, refusals::permission(function, name)));
+    match map_in_order(&reductions::ordered(function), options) {
         Ok(mut mapped) => {
             for (name, permission) in permissions {
                 let own = stays(&format!("`{name}`"));
@@ -231,7 +231,7 @@ fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
         return plain;
     }
     let ctx = isl::Ctx::new();
-    let copies = || copied::copied(&Model::extract_in(&ctx, function)?.exact()?);
+    let copies = || old_values::copied(&Model::extract_in(&ctx, function)?.exact()?);
     // What cannot be told is left as it is.
     let Ok(Some((copied, arrays))) = ctx.limited(options.operations, copies) else { return plain };
     let Ok(mut other) = map_on_grid(&copied, options) else { return plain };
@@ -280,7 +280,7 @@ fn map_variants(function: &Function, options: &Options) -> Result<Mapped> {
     for variant in &mut variants {
         let private = || -> Result<Option<Function>> {
             let model = Model::extract_in(&ctx, variant)?.exact()?;
-            private::privatise(variant, &model)
+            privatisation::privatise(variant, &model)
         };
         // What cannot be told is left as it is.
         if let Ok(Some(private)) = ctx.limited(options.operations, private) {
@@ -329,8 +329,8 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let ctx = isl::Ctx::new();
     let bound = options.operations;
     let exact = || Model::extract_in(&ctx, function)?.exact();
-    let model = stage(&ctx, bound, "the model", exact).map_err(refuse::on_cores)?;
-    if let Some(refusal) = guarded(&model).or_else(|| refuse::not_for_cores(&model)) {
+    let model = stage(&ctx, bound, "the model", exact).map_err(refusals::on_cores)?;
+    if let Some(refusal) = guarded(&model).or_else(|| refusals::not_for_cores(&model)) {
         return Err(refusal);
     }
     let mut dependences = stage(&ctx, bound, "dependences", || dependence::memory(&model))?;
@@ -349,14 +349,14 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let (program, in_order) = stage(&ctx, bound, "the split into kernels", || {
         split_into_kernels(&model, &dependences, &scheduled)
     })?;
-    if !split::has_kernel(&program) {
+    if !host_split::has_kernel(&program) {
         if !storage.is_empty()
             && let Ok(apart) = scheduling::schedule(&model, &own, &scheduling)
-            && refuse::has_band(&apart.tree, &|band| band.members.iter().any(|m| m.coincident))
+            && refusals::has_band(&apart.tree, &|band| band.members.iter().any(|m| m.coincident))
         {
-            return Err(refuse::one_place(&model, &storage));
+            return Err(refusals::one_place(&model, &storage));
         }
-        return Err(refuse::nothing_parallel(&model, Some(&scheduled)));
+        return Err(refusals::nothing_parallel(&model, Some(&scheduled)));
     }
     let chosen = options.tiles.is_empty();
     let panels = || if chosen { panel::panels(&model, &program, options) } else { Ok(None) };
@@ -369,7 +369,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         }
         // Panels are slow where there are more rows than cores have places for.
         let any = mapped(&model, &dependences, program, &Options { stay: false, ..options.clone() })?;
-        return Ok(whole::either(&panels.bounds, with_panels, any));
+        return Ok(multiversioning::either(&panels.bounds, with_panels, any));
     }
     // One question at a time: rows as a whole ask how large sizes are as well.
     let stay = options.stay && !model.locals.iter().any(|local| !local.dims.is_empty());
@@ -383,10 +383,10 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         any = steps;
     }
     if !chosen {
-        return Ok(stay::bounded(any, options));
+        return Ok(stationary_shares::bounded(any, options));
     }
     let apart = stage(&ctx, bound, "full rounds", || {
-        let Some(apart) = rest::apart(&model, &dependences, options)? else { return Ok(None) };
+        let Some(apart) = remainder_rounds::apart(&model, &dependences, options)? else { return Ok(None) };
         let own = Model::extract_in(&ctx, &apart.function)?.exact()?;
         let mut between = dependence::memory(&own)?;
         between.iter_mut().for_each(|dependence| dependence.private = false);
@@ -397,28 +397,28 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let mut small = rows_as_a_whole(&model, &dependences, options, None);
     if let (Some((_, one)), Some((apart, model, dependences))) = (&small, &apart)
         && let Some(two) = rows_as_a_whole(model, dependences, options, Some(apart))
-        && rest::is_better(&two.1, one)
+        && remainder_rounds::is_better(&two.1, one)
     {
         small = Some(two);
     }
     if let Some((bounds, small)) = small
-        && whole::is_worth_it(&small, &any)
+        && multiversioning::is_worth_it(&small, &any)
     {
-        return Ok(whole::either(&bounds, small, any));
+        return Ok(multiversioning::either(&bounds, small, any));
     }
     if let Some((apart, model, dependences)) = &apart
         && let Ok(scheduled) = scheduling::schedule(model, dependences, &scheduling)
         && let Ok(mut program) =
-            stage(&ctx, bound, "full rounds", || split::split(model, dependences, &scheduled.tree))
+            stage(&ctx, bound, "full rounds", || host_split::split(model, dependences, &scheduled.tree))
     {
         apart.mark(model, &mut program);
         if let Ok(two) = mapped(model, dependences, program, options)
-            && rest::is_better(&two, &any)
+            && remainder_rounds::is_better(&two, &any)
         {
-            return Ok(stay::bounded(two, options));
+            return Ok(stationary_shares::bounded(two, options));
         }
     }
-    Ok(stay::bounded(any, options))
+    Ok(stationary_shares::bounded(any, options))
 }
 
 /// The refusal of a model with a statement that has a condition.
@@ -440,23 +440,23 @@ fn split_into_kernels(
     model: &Model,
     dependences: &[Dependence],
     scheduled: &Tree,
-) -> Result<(Vec<split::Item>, Option<Vec<split::Item>>)> {
-    let program = split::split(model, dependences, scheduled)?;
-    let all = split::everything_parallel(&program);
+) -> Result<(Vec<host_split::Item>, Option<Vec<host_split::Item>>)> {
+    let program = host_split::split(model, dependences, scheduled)?;
+    let all = host_split::everything_parallel(&program);
     let deepest = model.statements.iter().map(|s| s.loops.len()).max().unwrap_or(0);
-    if all && deepest <= split::most_parallel(&program) + 1 {
+    if all && deepest <= host_split::most_parallel(&program) + 1 {
         return Ok((program, None));
     }
     // The order of the text may have parallel loops inside a sequential one, where the scheduler has skewed them into a single nest.
     let original = Tree::original(model)?;
-    let marked = split::coincident(model, dependences, &original)?;
-    let other = split::split(model, dependences, &marked)?;
+    let marked = host_split::coincident(model, dependences, &original)?;
+    let other = host_split::split(model, dependences, &marked)?;
     Ok(match all {
         true => {
-            let more = split::least_parallel(&other) > split::most_parallel(&program);
+            let more = host_split::least_parallel(&other) > host_split::most_parallel(&program);
             (program, more.then_some(other))
         }
-        false if split::weight(&other) < split::weight(&program) => (other, None),
+        false if host_split::weight(&other) < host_split::weight(&program) => (other, None),
         false => (program, None),
     })
 }
@@ -466,10 +466,10 @@ fn rows_as_a_whole(
     model: &Model,
     dependences: &[Dependence],
     options: &Options,
-    apart: Option<&rest::Apart>,
+    apart: Option<&remainder_rounds::Apart>,
 ) -> Option<(BTreeMap<Name, i64>, Mapped)> {
     let nests = if apart.is_some() { 2 } else { 1 };
-    let small = || whole::bounded(model, dependences, options, nests);
+    let small = || multiversioning::bounded(model, dependences, options, nests);
     let mut small = stage(&model.ctx, options.operations, "rows as a whole", small).ok()??;
     if let Some(apart) = apart {
         apart.mark(&small.model, &mut small.items);
@@ -492,28 +492,28 @@ fn mapped(
 ) -> Result<Mapped> {
     let (ctx, bound) = (&model.ctx, options.operations);
     let mut notes = Vec::new();
-    for names in split::sequential(model, &program)? {
+    for names in host_split::sequential(model, &program)? {
         notes.push(stays(&names));
     }
     let mut stages = Vec::new();
     if options.stages {
-        stages.push(("scheduled", build::scheduled(model, &program)?));
-        stages.push(("split", build::kernels(model, &program)?));
+        stages.push(("scheduled", mapped_tree::scheduled(model, &program)?));
+        stages.push(("split", mapped_tree::kernels(model, &program)?));
     }
-    let choose = || tile::choose(model, dependences, program.clone(), options, &mut notes);
+    let choose = || tile_sizes::choose(model, dependences, program.clone(), options, &mut notes);
     let sized = stage(ctx, bound, "tiles and boxes", choose)?;
-    let tiled = build::tiled(model, &sized)?;
+    let tiled = mapped_tree::tiled(model, &sized)?;
     let check = || check::tree(model, dependences, &tiled);
     stage(ctx, bound.saturating_mul(4), "the check of the tiled program", check)?;
     if options.stages {
         stages.push(("tiled", tiled));
-        stages.push(("mapped", build::mapped(model, &sized)?));
-        stages.push(("copies", build::copies(model, &sized)?));
-        stages.push(("waits", build::whole(model, &sized)?));
+        stages.push(("mapped", mapped_tree::mapped(model, &sized)?));
+        stages.push(("copies", mapped_tree::copies(model, &sized)?));
+        stages.push(("waits", mapped_tree::whole(model, &sized)?));
     }
-    let code = || code::generate(model, &sized, &build::for_code(model, &sized)?, options);
-    let function = beyond::ended(stage(ctx, bound, "code", code)?);
-    if options.share && crate::local::alike::check(&function).is_err() {
+    let code = || mapped_loops::generate(model, &sized, &mapped_tree::for_code(model, &sized)?, options);
+    let function = idle_rounds::ended(stage(ctx, bound, "code", code)?);
+    if options.share && crate::local::collective_copies::check(&function).is_err() {
         // Bounds may be written so that it is not seen that cores need a box alike: then each brings in its own.
         let alone = Options { share: false, ..options.clone() };
         let mut mapped = mapped(model, dependences, program, &alone)?;
@@ -522,8 +522,8 @@ fn mapped(
         );
         return Ok(mapped);
     }
-    let seconds = tile::seconds(model, &sized.items, options)?;
-    let parallel = tile::heaviest(&sized.items).map_or(0, |kernel| kernel.parallel.len());
-    let on_host = split::on_host(&sized.items);
+    let seconds = tile_sizes::seconds(model, &sized.items, options)?;
+    let parallel = tile_sizes::heaviest(&sized.items).map_or(0, |kernel| kernel.parallel.len());
+    let on_host = host_split::on_host(&sized.items);
     Ok(Mapped { function, stages, notes, reassociated: false, seconds, parallel, on_host })
 }

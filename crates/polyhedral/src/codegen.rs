@@ -6,17 +6,17 @@
 //! Marks direct the loops below them: `parallel`, `vector`, `unroll` (also `unroll N`), the first two also with what the loop privatises
 //! (`parallel reducing + y`); other marks become marked blocks.
 
-mod expr;
+pub(crate) mod declaration_sinking;
+mod isl_expr;
 mod naming;
-pub(crate) mod sink;
-pub(crate) mod written;
+pub(crate) mod text_order;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::{AstBuild, AstExpr, AstExprKind, AstNode, AstNodeKind, AstOp, Flag};
 use loops::{Assign, Expr, Function, Loop, LoopKind, Name, ReduceOp, Stmt};
 
-pub(crate) use expr::tidy;
+pub(crate) use isl_expr::tidy;
 
 use crate::fault::{self, Result};
 use crate::limits::Limits;
@@ -239,7 +239,7 @@ impl Reader<'_> {
                 Ok(merged(body))
             }
             AstNodeKind::If { cond, then, otherwise } => {
-                let cond = expr::read_condition(&cond, &|name| self.name(name))?;
+                let cond = isl_expr::read_condition(&cond, &|name| self.name(name))?;
                 let then = self.node(&then, marked, depth + 1)?;
                 let otherwise = match otherwise {
                     Some(node) => self.node(&node, marked, depth + 1)?,
@@ -311,7 +311,7 @@ impl Reader<'_> {
             let right = self.expr(right)?;
             match op {
                 AstOp::Lt => return Ok(right),
-                AstOp::Le => return Ok(expr::plus(right, 1)),
+                AstOp::Le => return Ok(isl_expr::plus(right, 1)),
                 _ => {}
             }
         }
@@ -370,7 +370,7 @@ impl Reader<'_> {
     }
 
     fn expr(&self, expr: &AstExpr) -> Result<Expr> {
-        expr::read(expr, &|name| self.name(name))
+        isl_expr::read(expr, &|name| self.name(name))
     }
 
     /// What an identifier of the syntax tree stands for.
@@ -391,7 +391,7 @@ fn merged(body: Vec<Stmt>) -> Vec<Stmt> {
             Stmt::If { cond: next, then: more, otherwise: none },
         ) = (result.last_mut(), &stmt)
             && none.is_empty()
-            && !cond.arrays().is_empty()
+            && cond.has_loads()
             && !then.iter().chain(&*otherwise).any(|stmt| writes(stmt, &cond.arrays()))
         {
             if next == cond && otherwise.is_empty() {
@@ -409,18 +409,14 @@ fn merged(body: Vec<Stmt>) -> Vec<Stmt> {
 }
 
 fn writes(stmt: &Stmt, arrays: &BTreeSet<Name>) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |stmt| {
-        found |= matches!(stmt, Stmt::Assign(assign) if arrays.contains(&assign.target.array))
-    });
-    found
+    stmt.nodes().any(|stmt| matches!(stmt, Stmt::Assign(assign) if arrays.contains(&assign.target.array)))
 }
 
 /// An expression of a statement with its iterators replaced.
 fn put(statement: &Statement, iterators: &[Expr], e: &Expr) -> Expr {
     // Inner loops hide outer ones of the same name, so later entries win.
     let values: BTreeMap<Name, &Expr> = statement.iterators().into_iter().zip(iterators).collect();
-    expr::tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())))
+    isl_expr::tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())))
 }
 
 /// The guards of a statement with its iterators replaced.

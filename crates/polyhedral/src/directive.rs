@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use isl::UnionSet;
 use loops::directive::{self, Wish};
+use loops::visit::assigns;
 use loops::{Expr, Function, Name, Stmt};
 
 use crate::codegen::reducing;
@@ -40,13 +41,7 @@ fn block(body: &[Stmt], depth: usize, found: &mut Vec<Directive>) -> Vec<Stmt> {
         match directive::of(stmt) {
             Some((wishes, inner)) => {
                 let mut inside = BTreeSet::new();
-                for stmt in inner {
-                    stmt.walk(&mut |stmt| {
-                        if let Stmt::Assign(assign) = stmt {
-                            inside.extend(assign.label.clone());
-                        }
-                    });
-                }
+                inside.extend(assigns(inner).filter_map(|assign| assign.label.clone()));
                 found.push(Directive { depth, inside, wishes });
                 out.extend(block(inner, depth, found));
             }

@@ -7,7 +7,6 @@
 //! What is deliberately not here: no front end, no target, no file or process; and no `unsafe`: the set library is behind the crate `isl`.
 
 mod affine;
-pub mod apart;
 pub mod athread;
 pub mod calc;
 pub mod cardinality;
@@ -23,18 +22,19 @@ mod memo;
 pub mod model;
 mod names;
 pub mod optimize;
+pub mod outlining;
+pub mod packing_validation;
 pub mod picture;
 pub mod ranks;
 pub mod representation;
 pub mod scheduling;
 pub mod transform;
 pub mod tree;
-pub mod unstage;
 
-pub use apart::{Apart, apart};
 pub use fault::Result;
 pub use isl::{Hang, hurry};
 pub use limits::Limits;
 pub use model::{Model, Statement};
 pub use optimize::{Optimized, Options, Schedule, optimize};
+pub use outlining::{Apart, apart};
 pub use tree::Tree;

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use isl::{Dim, UnionPwAff};
+use loops::poly::linear;
 use loops::{Elem, Expr, Name, Stmt};
 
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
-use crate::transform::contraction::linear;
 use crate::tree::{Band, Member};
 
 /// Sizes of the machine's caches in bytes.
@@ -94,13 +94,13 @@ pub(crate) enum Stride {
 /// The stride of an access along an iterator.
 pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
     let Some((last, outer)) = indices.split_last() else { return Stride::Zero };
-    if outer.iter().any(|e| e.vars().contains(iterator)) {
+    if outer.iter().any(|e| e.mentions(iterator)) {
         return Stride::Far;
     }
-    match last.vars().contains(iterator) {
+    match last.mentions(iterator) {
         false => Stride::Zero,
         true if last.advances_with(iterator) || clamped(last, iterator) => Stride::One,
-        true if linear(last).is_some() => Stride::Few,
+        true if linear::<i128>(last).is_some() => Stride::Few,
         true => Stride::Far,
     }
 }
@@ -110,7 +110,7 @@ fn clamped(expr: &Expr, iterator: &Name) -> bool {
     use loops::BinaryOp::{Max, Min};
     match expr {
         Expr::Select(_, a, b) | Expr::Binary(Min | Max, a, b) => {
-            let still = |e: &Expr| !e.vars().contains(iterator);
+            let still = |e: &Expr| !e.mentions(iterator);
             let along = |e: &Expr| e.advances_with(iterator) || clamped(e, iterator);
             (along(a) && (still(b) || along(b))) || (still(a) && along(b))
         }
@@ -121,11 +121,9 @@ fn clamped(expr: &Expr, iterator: &Name) -> bool {
 /// The subscripts of all accesses of a statement: its target and what it loads.
 pub(crate) fn subscripts(statement: &Statement) -> Vec<(&Name, &[Expr])> {
     let mut all = vec![(&statement.assign.target.array, statement.assign.target.indices.as_slice())];
-    statement.assign.value.walk(&mut |e| {
-        if let Expr::Load(access) = e {
-            all.push((&access.array, access.indices.as_slice()));
-        }
-    });
+    for access in statement.assign.value.loads() {
+        all.push((&access.array, access.indices.as_slice()));
+    }
     all
 }
 
@@ -189,7 +187,7 @@ pub(crate) fn reuses(model: &Model, band: &Band) -> Result<bool> {
             for (along, drive) in along.iter_mut().zip(&own) {
                 let Drive::Iterator(k) = drive else { return Ok(true) };
                 let iterator = &statement.loops[*k].var;
-                if indices.iter().all(|e| !e.vars().contains(iterator)) {
+                if indices.iter().all(|e| !e.mentions(iterator)) {
                     return Ok(true);
                 }
                 *along &= stride(indices, iterator) == Stride::One;
@@ -289,7 +287,7 @@ pub fn sum_across(body: &[Stmt]) -> Option<Across> {
             Stmt::Assign(a) if a.update.is_some() => {
                 let (innermost, outer) = around.split_last()?;
                 let mut found = None;
-                a.value.walk(&mut |e| {
+                for e in a.value.nodes() {
                     if let Expr::Load(access) = e {
                         let stride = |var: &Name| stride(&access.indices, var);
                         if stride(innermost) == Stride::Far && outer.iter().any(|v| stride(v) == Stride::One)
@@ -297,9 +295,9 @@ pub fn sum_across(body: &[Stmt]) -> Option<Across> {
                             found = Some(access.array.clone());
                         }
                     }
-                });
+                }
                 let scalar = a.target.indices.is_empty();
-                let sum = !a.target.indices.iter().any(|e| e.vars().contains(*innermost));
+                let sum = !a.target.indices.iter().any(|e| e.mentions(innermost));
                 found.filter(|_| sum).map(|array| Across { var: (*innermost).clone(), array, scalar })
             }
             other => other.bodies().into_iter().find_map(|body| block(body, around)),
@@ -328,7 +326,7 @@ pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64, innermost: b
                 .map(|drive| {
                     drive.get(&statement.tuple).is_some_and(|k| {
                         let iterator = &statement.loops[*k].var;
-                        indices.iter().any(|e| e.vars().contains(iterator))
+                        indices.iter().any(|e| e.mentions(iterator))
                     })
                 })
                 .collect();

@@ -10,6 +10,7 @@ pub(crate) mod nest;
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::{Ctx, Dim, Map, MultiPwAff, Set, Space, UnionMap, UnionSet};
+use loops::visit::{assigns, nodes};
 use loops::{
     Access, ArrayDecl, Assign, Component, Diagnostic, Expr, Function, Loop, LoopKind, Name, ReduceOp, Stmt,
 };
@@ -240,14 +241,12 @@ impl Statement {
 pub(crate) fn label_all(function: &Function) -> Result<Function> {
     let mut taken = BTreeSet::new();
     let mut double = None;
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt
-                && !taken.insert(label.clone())
-            {
-                double.get_or_insert(label.clone());
-            }
-        });
+    for stmt in nodes(&function.body) {
+        if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt
+            && !taken.insert(label.clone())
+        {
+            double.get_or_insert(label.clone());
+        }
     }
     if let Some(label) = double {
         return Err(fault::duplicate_label(&label));
@@ -391,12 +390,7 @@ impl Extraction {
         // A guard is asked at each statement, so nothing before may change what it is asked of.
         let read = cond.arrays();
         let alone = otherwise.is_empty() && is_one_assignment(then);
-        let mut written = false;
-        for stmt in then.iter().chain(otherwise) {
-            stmt.walk(&mut |stmt| {
-                written |= matches!(stmt, Stmt::Assign(assign) if read.contains(&assign.target.array));
-            });
-        }
+        let written = assigns(then).chain(assigns(otherwise)).any(|a| read.contains(&a.target.array));
         if written && !alone {
             return Err(refused.note("the statements under it write what it reads"));
         }
@@ -414,7 +408,7 @@ impl Extraction {
         let mut accesses = Vec::new();
         let inexact = &mut self.inexact;
         let mut touch = |access: &Access, write: bool, reduction: Option<ReduceOp>| -> Result<()> {
-            let free = |e: &Expr| !e.arrays().is_empty();
+            let free = |e: &Expr| e.has_loads();
             let (relation, refused) = relation(access, place, &domain, &free)?;
             let exact = refused.is_none();
             // Updates at places that data gives stay in order.
@@ -428,11 +422,7 @@ impl Extraction {
         };
         let mut loads = Vec::new();
         for expr in place.guards.iter().chain(&assign.target.indices).chain([&assign.value]) {
-            expr.walk(&mut |e| {
-                if let Expr::Load(access) = e {
-                    loads.push(access);
-                }
-            });
+            loads.extend(expr.loads());
         }
         for access in loads {
             touch(access, false, None)?;

@@ -31,10 +31,7 @@ pub(crate) fn readable(name: &str) -> String {
 
 /// A name like `base` that is not taken yet; takes it.
 pub(crate) fn fresh(base: &str, taken: &mut BTreeSet<Name>) -> Name {
-    let name = (0..)
-        .map(|k| if k == 0 { Name::new(base) } else { Name::new(format!("{base}_{k}")) })
-        .find(|name| !taken.contains(name))
-        .expect("there are more numbers than names");
+    let name = loops::visit::fresh(&Name::new(base), taken);
     taken.insert(name.clone());
     name
 }

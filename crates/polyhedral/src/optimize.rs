@@ -1,22 +1,23 @@
 //! The pipeline: model, dependences, schedule, tiles, parallel and vector loops, code, check.
 
+mod attempts;
 mod candidates;
 mod freedom;
-mod map;
-mod order;
+mod loop_mapping;
+mod lowering;
 mod parts;
-mod realise;
+mod reduction_order;
 mod schedule;
 mod shapes;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use ::optimize::Machine;
 use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
 use passes::{Applied, Pass};
 
 use crate::check::{self, Checked};
-use crate::codegen::{Generated, Instance, written};
+use crate::codegen::{Generated, Instance, text_order};
 use crate::dependence::{self, Dependence};
 use crate::directive;
 use crate::fault::{self, Result};
@@ -24,12 +25,12 @@ use crate::limits::Limits;
 use crate::locality::{self, Caches};
 use crate::model::{self, Model};
 use crate::scheduling::{self, Fusion};
-use crate::transform::contraction::{Shape, Split};
-use crate::transform::{Request, keep};
+use crate::transform::contraction::Shape;
+use crate::transform::{Request, identity_schedule};
 use crate::tree::Tree;
-use candidates::with_or_without_tiles;
+use attempts::Scheduled;
 use freedom::Freedom;
-use realise::{Made, realise};
+use lowering::Made;
 use shapes::special;
 
 pub use schedule::{Code, Form, Loops, REGISTER_TILING, STEPS, Schedule, read_passes};
@@ -208,7 +209,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     result.applied.splice(..0, applied);
     result.report.as_written = result.function.body == function.body;
     if !options.reassociate && !any_parallel(&result.function.body) {
-        let kept = order::updated_by_loops(function);
+        let kept = reduction_order::updated_by_loops(function);
         if !kept.is_empty() {
             result.report.notes.push(format!(
                 "updates of {} keep their order, and no loop is parallel: `--reassociate` lets parts of them be combined where that pays",
@@ -283,7 +284,7 @@ fn scheduled(
     let Analysed { ctx, model, dependences, mut report } = analyse(function, options, bounds)?;
     // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing is added to it.
     limits.run(&ctx, || check::tree(&model, &dependences, tree))?;
-    let made = realise::by_code(&model, function, tree, (code, options), limits, &mut report)?;
+    let made = lowering::by_code(&model, function, tree, (code, options), limits, &mut report)?;
     Ok(finish(made, tree.clone(), report))
 }
 
@@ -313,7 +314,7 @@ fn as_it_is(function: &Function, limit: Diagnostic) -> Result<Optimized> {
     let run = || -> Result<(Generated, Tree, usize)> {
         let model = Model::extract_in(&ctx, function)?;
         let tree = Tree::original(&model)?;
-        Ok((written::as_written(&model, &tree)?, tree, model.statements.len()))
+        Ok((text_order::as_written(&model, &tree)?, tree, model.statements.len()))
     };
     let Ok((generated, tree, statements)) = bounds.run(&ctx, run) else { return Err(limit) };
     let bands = vec!["the text as it is".to_owned()];
@@ -405,95 +406,8 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
         let note = "the scheduler stopped without a schedule: the original order is kept there";
         report.notes.push(note.to_owned());
     }
-    let tree = scheduled.tree;
-    // Where a stage reaches its limit, less is tried: first without register tiles, then without any, then the order of the text.
-    let mut tiles_failed = false;
-    if options.contraction.is_some() {
-        for split in [Split::Rows, Split::Columns] {
-            let tried = realise(
-                (&model, &dependences),
-                function,
-                tree.clone(),
-                options,
-                (split, bounds.choice),
-                &mut report,
-            );
-            let staged = report.contracted;
-            let what = match (tried, split) {
-                (Ok(tiled), _) => {
-                    let tiled = (tiled, std::mem::take(&mut report));
-                    let (result, report) = with_or_without_tiles(
-                        (&model, &dependences),
-                        function,
-                        tree,
-                        tiled,
-                        (options, bounds),
-                    );
-                    return settle(
-                        (&model, &dependences),
-                        function,
-                        result,
-                        options,
-                        bounds.choice,
-                        (report, false),
-                    );
-                }
-                (Err(error), _) if !staged && !fault::is_limit(&error) => return Err(error),
-                (Err(error), _) if !staged => {
-                    report.notes.push(format!("tiles were given up: {}", error.message));
-                    tiles_failed = true;
-                    break;
-                }
-                (Err(error), Split::Rows) => ("parallel rows of register tiles", error),
-                (Err(error), Split::Columns) => ("register tiles", error),
-            };
-            report.notes.push(format!("{} were given up: {}", what.0, what.1.message));
-            if fault::is_limit(&what.1) {
-                break;
-            }
-        }
-    }
-    let options = &Options { contraction: None, ..options.clone() };
-    let plain = Options { tiling: Tiling::None, ..options.clone() };
-    let mut attempts = Vec::new();
-    if !tiles_failed {
-        attempts.push((tree.clone(), options, bounds.choice));
-    }
-    if options.tiling != Tiling::None {
-        attempts.push((tree, &plain, bounds.choice));
-    }
-    let last = attempts.len();
-    for (k, (tree, options, limits)) in attempts.into_iter().enumerate() {
-        match realise((&model, &dependences), function, tree, options, (Split::Rows, limits), &mut report) {
-            Err(error) if fault::is_limit(&error) => {
-                let given_up = if k + 1 == last { "the new order was" } else { "tiles were" };
-                report.notes.push(format!("{given_up} given up: {}", error.message));
-            }
-            result => {
-                let given_up = tiles_failed || k > 0;
-                return settle(
-                    (&model, &dependences),
-                    function,
-                    result?,
-                    options,
-                    bounds.choice,
-                    (report, given_up),
-                );
-            }
-        }
-    }
-    report.start_again();
-    let plain = Options { parallel: false, vector: false, jam: 1, ..options.clone() };
-    for options in [options, &plain] {
-        match as_text((&model, &dependences), function, options, bounds.must, &mut report) {
-            Ok((made, tree)) => return Ok(finish(made, tree, report)),
-            Err(error) if fault::is_limit(&error) => {
-                report.notes.push(format!("parallel loops were given up: {}", error.message));
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Err(fault::limit("attempts"))
+    let (model, dependences, tree) = (&model, &dependences[..], scheduled.tree);
+    Scheduled { model, dependences, function, options, bounds, tree }.first(report)
 }
 
 fn finish(made: Made, tree: Tree, report: Report) -> Optimized {
@@ -510,40 +424,6 @@ fn finish(made: Made, tree: Tree, report: Report) -> Optimized {
     }
 }
 
-/// The result; but the text as it is where the new order has won nothing: no loop is parallel or along memory, nothing is tiled, and no statement that
-/// never runs is left out. Where it has lost what is free in the text (tiles with no such loop, or a skewed nest whose tiles were given up), too.
-fn settle(
-    (model, dependences): (&Model, &[Dependence]),
-    function: &Function,
-    (made, tree): (Made, Tree),
-    options: &Options,
-    limits: Limits,
-    (report, tiles_given_up): (Report, bool),
-) -> Result<Optimized> {
-    let originals: BTreeSet<&Name> =
-        made.generated.instances.values().map(|instance| &instance.original).collect();
-    let free = Freedom::of(&made.generated);
-    let won =
-        report.tiled || report.contracted || originals.len() != model.statements.len() || !free.is_none();
-    let lost = match (report.contracted, report.tiled) {
-        (true, _) => false,
-        (false, true) => free.is_none(),
-        (false, false) => tiles_given_up || free.deepest_is_bound(),
-    };
-    if won && !lost || !options.parallel || !options.vector {
-        return Ok(finish(made, tree, report));
-    }
-    let mut again = report.clone();
-    again.start_again();
-    match as_text((model, dependences), function, options, limits, &mut again) {
-        Ok((text, order)) if !won || Freedom::of(&text.generated).is_more_than(&free, report.tiled) => {
-            Ok(finish(text, order, again))
-        }
-        // It is right, if no better than the text.
-        _ => Ok(finish(made, tree, report)),
-    }
-}
-
 /// The order of the text, with what is free in it in parallel.
 fn as_text(
     (model, dependences): (&Model, &[Dependence]),
@@ -555,8 +435,8 @@ fn as_text(
     let caches = Caches::default();
     let request = Request { width: None, caches, parallel: options.parallel, vector: options.vector };
     limits.run(&model.ctx, || {
-        let shaped = keep::text(model, dependences, request)?;
-        let made = realise::text(model, function, &shaped.tree, options, limits, report)?;
+        let shaped = identity_schedule::text(model, dependences, request)?;
+        let made = lowering::text(model, function, &shaped.tree, options, limits, report)?;
         let what = match Freedom::of(&made.generated).is_none() {
             false => shaped.line,
             true => "the text as it is: nothing in it is free of dependences".to_owned(),

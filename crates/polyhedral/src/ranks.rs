@@ -12,11 +12,11 @@ mod bounds;
 mod check;
 mod cost;
 mod layout;
-mod least;
+mod lower_bounds;
 mod phase;
 mod plan;
-mod strips;
-mod tidy;
+mod redundant_fetches;
+mod strip_mining;
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ use loops::{Code, Diagnostic, Elem, Function, Name};
 pub use check::check;
 pub use cost::Network;
 pub use layout::{Dealt, Distribution};
-pub use least::{Least, least};
+pub use lower_bounds::{Least, least};
 
 use crate::dependence::{self, Dependence};
 use crate::fault::Result;
@@ -197,14 +197,14 @@ fn one(
     let Planned { steps, halos, .. } = mapper.block(&function.body, &[])?;
     let alone = std::mem::take(&mut mapper.alone);
     let mut program = frame.clone();
-    program.body = tidy::steps(steps);
+    program.body = redundant_fetches::steps(steps);
     for (array, dim, low, high) in halos {
         if let Some(placed) = program.places.iter_mut().find(|p| p.array.name == array) {
             placed.halo[dim].0 = placed.halo[dim].0.max(low);
             placed.halo[dim].1 = placed.halo[dim].1.max(high);
         }
     }
-    tidy::unused(&mut program);
+    redundant_fetches::unused(&mut program);
     loops::ranks::check(&program).map_err(|d| d.message)?;
     let seconds =
         Cost::new(&program, grid, sizes, network).map_or(f64::INFINITY, |c| c.steps(&program.body, sizes));

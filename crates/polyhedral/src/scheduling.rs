@@ -171,8 +171,7 @@ fn counts(model: &Model, statement: &Statement) -> bool {
     let params = model.function.params.iter().map(|p| (&p.name, &p.elem));
     let mut arrays = params.chain(model.locals.iter().map(|l| (&l.name, &l.elem)));
     let whole = |elem: &Elem| matches!(elem, Elem::Scalar(scalar) if !scalar.is_float());
-    let still =
-        statement.loops.last().is_some_and(|l| target.indices.iter().all(|e| !e.vars().contains(&l.var)));
+    let still = statement.loops.last().is_some_and(|l| target.indices.iter().all(|e| !e.mentions(&l.var)));
     still
         && statement.assign.update.is_some_and(|update| !update.reorder)
         && arrays.any(|(name, elem)| *name == target.array && whole(elem))

@@ -4,19 +4,19 @@
 //! [`crate::check::function`] checks the code that comes out in the end.
 
 mod affine;
+pub(crate) mod blocked_factorisation;
 pub mod contraction;
 pub mod diamond;
-pub(crate) mod eliminate;
+pub mod identity_schedule;
 pub mod insert;
 mod interchange;
 pub(crate) mod isolate;
-pub(crate) mod jam;
-pub mod keep;
 pub(crate) mod mark;
 mod order;
-pub mod rows;
+pub mod row_fusion;
 mod split;
 pub(crate) mod tile;
+pub(crate) mod unroll_and_jam;
 pub(crate) mod window;
 
 pub use affine::{reverse, scale, shift, skew};

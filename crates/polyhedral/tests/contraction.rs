@@ -5,8 +5,8 @@ mod common;
 use loops::{Expr, Program, Registers, Stmt};
 use polyhedral::codegen;
 use polyhedral::locality::Caches;
+use polyhedral::packing_validation::unstage;
 use polyhedral::transform::contraction::{self, Shape, Split};
-use polyhedral::unstage::unstage;
 use polyhedral::{Options, optimize};
 
 /// Tiles so small that small sizes meet whole and partial ones.

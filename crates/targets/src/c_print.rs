@@ -1,7 +1,7 @@
 //! Prints the C syntax tree. It decides layout and parentheses, and nothing else.
 
 use crate::c::{CExpr, CFor, CFunction, CParam, CStmt};
-use crate::outside::comment_text;
+use crate::foreign_names::comment_text;
 
 /// Layout of the printed C.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -7,15 +7,15 @@
 pub mod athread;
 pub mod c;
 pub mod c_print;
+pub mod foreign_names;
 mod math;
 pub mod model;
 pub mod mpi;
 pub mod openmp;
-pub mod outside;
 pub mod quick;
 mod target;
 
-pub use outside::stem;
+pub use foreign_names::stem;
 pub use target::{Abilities, Emission, File, Output, Setting, Settings, Stage, Target};
 
 pub use openmp::{

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use loops::{Elem, Name, ParamMode, Scalar};
 
+use crate::openmp::types::scalar_type;
 use crate::openmp::{Signature, SignatureParam, names};
 
 /// Where an argument lies.
@@ -157,22 +158,6 @@ pub struct Model {
     pub profile: bool,
 }
 
-fn c_type(scalar: Scalar) -> &'static str {
-    match scalar {
-        Scalar::F32 => "float",
-        Scalar::F64 => "double",
-        Scalar::I32 => "int32_t",
-        Scalar::I64 => "int64_t",
-        Scalar::Bool => "bool",
-        Scalar::I8 => "int8_t",
-        Scalar::U8 => "uint8_t",
-        Scalar::I16 => "int16_t",
-        Scalar::U16 => "uint16_t",
-        Scalar::U32 => "uint32_t",
-        Scalar::U64 => "uint64_t",
-    }
-}
-
 /// The text of the model's function, to stand behind the text of the functions that it calls, and
 /// its signature: the block of parameters (as `int64_t`, aligned to 64 bytes), the inputs, the
 /// outputs.
@@ -187,7 +172,7 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
             let param = SignatureParam {
                 name: port.name.clone(),
                 elem: Elem::Scalar(port.elem),
-                c_type: c_type(port.elem).to_owned(),
+                c_type: scalar_type(port.elem).to_owned(),
                 dims: if port.dims.is_empty() {
                     vec!["1".into()]
                 } else {
@@ -380,7 +365,7 @@ impl Body<'_> {
     }
 
     fn comment(&mut self, text: &str) {
-        self.line(&format!("/* {} */", crate::outside::comment_text(text)));
+        self.line(&format!("/* {} */", crate::foreign_names::comment_text(text)));
     }
 
     fn steps(&mut self, steps: &[Step]) {
@@ -457,7 +442,7 @@ impl Body<'_> {
     fn call(&mut self, call: &Call) {
         self.comment(&call.comment);
         for check in &call.checks {
-            let pointer = self.pointer(check.place, &format!("const {}", c_type(check.elem)));
+            let pointer = self.pointer(check.place, &format!("const {}", scalar_type(check.elem)));
             for (part, extent) in check.extents.iter().enumerate() {
                 let parts = check.extents.len();
                 self.line(&format!(
@@ -522,7 +507,7 @@ static void __attribute__((destructor)) lozenge_tell(void)
 /// The function that tests whether indices are out of bounds: every one of `parts`, from `part` on.
 /// Its loop has no early exit, so that it can be vectorised.
 fn outside(elem: Scalar) -> String {
-    let ty = c_type(elem);
+    let ty = scalar_type(elem);
     format!(
         "/* Whether an index is outside of `n` elements; one below 0 counts from the end. */
 static bool lozenge_outside_{elem}(const {ty} *at, int64_t count, int64_t parts, int64_t part, int64_t n)

@@ -284,11 +284,11 @@ impl Lowering<'_> {
     /// that.
     pub(super) fn wide_text(&self, e: &Hub) -> Option<String> {
         let mut total = 0i64;
-        e.walk(&mut |e| {
+        for e in e.nodes() {
             if let Hub::Int(value) = e {
                 total = total.saturating_add(value.saturating_abs());
             }
-        });
+        }
         // Sums of products of numbers of 64 bits with small ones.
         (total < 1 << 40 || matches!(e, Hub::Int(_))).then(|| {
             self.c_text_of(e, &|object| {

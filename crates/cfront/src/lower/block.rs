@@ -130,14 +130,50 @@ impl Lowering<'_> {
             // A constant with a value.
             return Ok(Vec::new());
         };
-        let refused = |what: &str| format!("the declaration of `{}` in a region: {what}", d.name);
         if d.is_static || d.is_extern {
-            let message = refused("it is static or extern, so it outlives the region");
-            return self.fail(codes::DECLARATION, message, d.at, "declared here");
+            return self.bad_declaration(d, "it is static or extern, so it outlives the region");
         }
         if d.ty.is_volatile() {
-            return self.fail(codes::TYPE, refused("it is volatile or atomic"), d.at, "declared here");
+            let message = refused(d, "it is volatile or atomic");
+            return self.fail(codes::TYPE, message, d.at, "declared here");
         }
+        if self.declares_index(k, d)? {
+            return Ok(Vec::new());
+        }
+        if matches!(d.ty.ty, CType::Pointer { .. }) {
+            if self.tracked.contains(&k) {
+                return self.pointer_declaration(k, d);
+            }
+            return self.bad_declaration(d, "it is a pointer");
+        }
+        let elem = self.declare_array(k, &d.ty, d.at)?;
+        if self.arrays[&k].rows {
+            return self.bad_declaration(d, "it has pointers");
+        }
+        let (name, dims, storage) = (self.name_of(k), self.arrays[&k].dims.clone(), Storage::Auto);
+        let mut out = vec![HubStmt::Local(ArrayDecl { name, elem: elem.into(), dims, storage })];
+        self.initial_value(k, elem, d, &mut out)?;
+        if self.tracked.contains(&k) {
+            match &d.init {
+                Some(Init::Expr(e)) => self.follow(k, e),
+                _ => self.forget(k, "it has no value", d.at),
+            }
+        }
+        if out.iter().any(|stmt| matches!(stmt, HubStmt::Assign(_)))
+            && let Some(array) = self.arrays.get_mut(&k)
+        {
+            array.written = true;
+        }
+        Ok(out)
+    }
+
+    fn bad_declaration<T>(&mut self, d: &Declaration, what: &str) -> Try<T> {
+        self.fail(codes::DECLARATION, refused(d, what), d.at, "declared here")
+    }
+
+    /// Whether a variable is an index alone, which needs no declaration. Its value is followed
+    /// then.
+    fn declares_index(&mut self, k: usize, d: &Declaration) -> Try<bool> {
         match self.class(k) {
             // Declared here, set by the loops.
             Class::LoopVariable(ty) => {
@@ -147,106 +183,62 @@ impl Lowering<'_> {
                     && self.converted(&value, ty, e.at).is_ok()
                 {
                     self.set_value(k, Value::Number(super::index::Index { ty, ..value }), Vec::new());
-                    return Ok(Vec::new());
+                    return Ok(true);
                 }
                 if d.init.is_some() {
-                    let message = refused("a loop variable that is initialised in its declaration");
-                    return self.fail(codes::DECLARATION, message, d.at, "declared here");
+                    return self.bad_declaration(d, "a loop variable that is initialised in its declaration");
                 }
-                return Ok(Vec::new());
+                Ok(true)
             }
             Class::Fixed(ty) => {
                 let mark = self.assumed.len();
-                if let Some(Init::Expr(e)) = &d.init
-                    && ty.bits() >= 32
-                    && let Ok(value) = self.index(e)
-                {
-                    if self.converted(&value, ty, e.at).is_ok() {
-                        self.values.insert(k, super::index::Index { ty, ..value });
-                        return Ok(Vec::new());
-                    }
-                    self.assumed.truncate(mark);
-                } else if let Some(Init::Expr(e)) = &d.init
-                    && ty.bits() >= 32
-                {
+                let Some(Init::Expr(e)) = &d.init else { return Ok(false) };
+                if ty.bits() < 32 {
+                    return Ok(false);
+                }
+                let Ok(value) = self.index(e) else {
                     // It is data as well, if something reads it as that.
                     self.set_product(k, e, &d.ty, ty);
+                    return Ok(false);
+                };
+                if self.converted(&value, ty, e.at).is_ok() {
+                    self.values.insert(k, super::index::Index { ty, ..value });
+                    return Ok(true);
                 }
+                self.assumed.truncate(mark);
+                Ok(false)
             }
-            Class::Size(_) | Class::Data => {}
+            Class::Size(_) | Class::Data => Ok(false),
         }
-        if matches!(d.ty.ty, CType::Pointer { .. }) {
-            if self.tracked.contains(&k) {
-                return self.pointer_declaration(k, d);
-            }
-            return self.fail(codes::DECLARATION, refused("it is a pointer"), d.at, "declared here");
-        }
-        let elem = self.declare_array(k, &d.ty, d.at)?;
-        if self.arrays[&k].rows {
-            return self.fail(codes::DECLARATION, refused("it has pointers"), d.at, "declared here");
-        }
-        let name = self.name_of(k);
-        let dims = self.arrays[&k].dims.clone();
-        let mut out = vec![HubStmt::Local(ArrayDecl {
-            name: name.clone(),
-            elem: elem.into(),
-            dims: dims.clone(),
-            storage: Storage::Auto,
-        })];
+    }
+
+    /// The assignments of a declaration with a value.
+    fn initial_value(&mut self, k: usize, elem: Scalar, d: &Declaration, out: &mut Vec<HubStmt>) -> Try<()> {
+        let (name, dims) = (self.name_of(k), self.arrays[&k].dims.clone());
         match &d.init {
-            None => {}
+            None => Ok(()),
             Some(Init::Expr(e)) if dims.is_empty() => {
                 let (value, ty) = self.data(e)?;
                 let value = self.convert(value, ty, Type::of(elem));
                 out.push(self.assign(Access::scalar(name), None, value));
+                Ok(())
             }
             Some(Init::List(items)) if !dims.is_empty() => {
-                let extents: Option<Vec<i64>> = dims
-                    .iter()
-                    .map(|d| match d {
-                        Hub::Int(n) if *n > 0 => Some(*n),
-                        _ => None,
-                    })
-                    .collect();
+                let positive = |d: &Hub| if let Hub::Int(n @ 1..) = d { Some(*n) } else { None };
+                let extents: Option<Vec<i64>> = dims.iter().map(positive).collect();
                 let total = extents.as_ref().and_then(|e| e.iter().try_fold(1i64, |p, n| p.checked_mul(*n)));
                 let (Some(extents), Some(total)) = (extents, total) else {
-                    let message = refused("an initialiser for an array of variable extents");
-                    return self.fail(codes::DECLARATION, message, d.at, "declared here");
+                    return self.bad_declaration(d, "an initialiser for an array of variable extents");
                 };
                 if total > MAX_INITIALISERS as i64 {
-                    let message =
-                        refused(&format!("an initialiser for more than {MAX_INITIALISERS} elements"));
-                    return self.fail(codes::DECLARATION, message, d.at, "declared here");
+                    let what = format!("an initialiser for more than {MAX_INITIALISERS} elements");
+                    return self.bad_declaration(d, &what);
                 }
-                self.initialise(&name, elem, &extents, &[], items, d, &mut out)?;
+                self.initialise(&name, elem, &extents, &[], items, d, out)
             }
-            Some(Init::Unsupported(what)) => {
-                return self.fail(codes::DECLARATION, refused(what), d.at, "declared here");
-            }
-            Some(_) => {
-                return self.fail(
-                    codes::DECLARATION,
-                    refused("its initialiser has another shape"),
-                    d.at,
-                    "declared here",
-                );
-            }
+            Some(Init::Unsupported(what)) => self.bad_declaration(d, what),
+            Some(_) => self.bad_declaration(d, "its initialiser has another shape"),
         }
-        if self.tracked.contains(&k) {
-            match &d.init {
-                Some(Init::Expr(e)) => self.follow(k, e),
-                _ => self.forget(k, "it has no value", d.at),
-            }
-        }
-        for stmt in &mut out {
-            if let HubStmt::Assign(a) = stmt {
-                if let Some(u) = self.arrays.get_mut(&k) {
-                    u.written = true;
-                }
-                debug_assert!(a.label.is_some());
-            }
-        }
-        Ok(out)
     }
 
     /// The declaration of a pointer: what it points to is known, or it is set later.
@@ -500,4 +492,8 @@ fn as_update(target: &Access, elem: Scalar, value: Hub) -> (Option<Update>, Hub)
     } else {
         (None, Hub::Binary(op, left, right))
     }
+}
+
+fn refused(d: &Declaration, what: &str) -> String {
+    format!("the declaration of `{}` in a region: {what}", d.name)
 }

@@ -8,11 +8,12 @@
 
 use std::collections::BTreeSet;
 
+use loops::visit::nodes;
 use loops::{CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
 use super::condition::compare_op;
 use super::data::Type;
-use super::header::{Header, turned};
+use super::header::Header;
 use super::index::{Index, NotIndex};
 use super::{ActiveLoop, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, For};
@@ -52,7 +53,7 @@ impl Lowering<'_> {
         let found = self
             .data(e)
             .ok()
-            .filter(|(value, from)| !value.arrays().is_empty() && !matches!(from, Type::F32 | Type::F64));
+            .filter(|(value, from)| value.has_loads() && !matches!(from, Type::F32 | Type::F64));
         // It is reported as not affine.
         self.diagnostics.truncate(diagnostics);
         self.blamed = blamed;
@@ -82,7 +83,7 @@ impl Lowering<'_> {
         let is_variable = |e: &Expr| matches!(&e.kind, ExprKind::Ident(n) if *n == header.name);
         let (op, end) = match (is_variable(left), is_variable(right)) {
             (true, false) => (op, right),
-            (false, true) => (turned(op), left),
+            (false, true) => (op.mirrored(), left),
             _ => return None,
         };
         let further = match op {
@@ -146,14 +147,12 @@ impl Lowering<'_> {
         let body = body?;
         let read: BTreeSet<Name> = lower.arrays().union(&upper.arrays()).cloned().collect();
         let mut written = None;
-        for stmt in &body {
-            stmt.walk(&mut |stmt| {
-                if let HubStmt::Assign(assign) = stmt
-                    && read.contains(&assign.target.array)
-                {
-                    written.get_or_insert(assign.target.array.clone());
-                }
-            });
+        for stmt in nodes(&body) {
+            if let HubStmt::Assign(assign) = stmt
+                && read.contains(&assign.target.array)
+            {
+                written.get_or_insert(assign.target.array.clone());
+            }
         }
         if let (Some(array), Some(cond)) = (written, &f.cond) {
             let reason = format!("it depends on data, `{array}`, which the loop writes");

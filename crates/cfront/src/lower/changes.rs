@@ -119,12 +119,7 @@ impl Lowering<'_> {
 
 /// Whether a statement reads a scalar, its own assignments left out.
 fn reads(stmt: &HubStmt, name: &Name) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |stmt| {
-        let own = matches!(stmt, HubStmt::Assign(assign) if assign.target.array == *name);
-        found |= !own && stmt.exprs().into_iter().any(|e| e.arrays().contains(name));
-    });
-    found
+    stmt.nodes().any(|stmt| !stmt.writes(name) && stmt.reads(name))
 }
 
 /// Takes out the declarations and assignments of a scalar.

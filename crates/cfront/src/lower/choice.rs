@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::visit::assigns;
 use loops::{
     Access, ArrayDecl, Assign, BinaryOp, Expr as Hub, Name, ReduceOp, Scalar, Stmt as HubStmt, Storage,
     UnaryOp, Update,
@@ -154,12 +155,7 @@ impl Lowering<'_> {
         let mut out = Vec::new();
         let alone = otherwise.is_empty() && matches!(then.as_slice(), [HubStmt::Assign(_)]);
         let read = cond.arrays();
-        let mut written = false;
-        for stmt in then.iter().chain(&otherwise) {
-            stmt.walk(&mut |stmt| {
-                written |= matches!(stmt, HubStmt::Assign(assign) if read.contains(&assign.target.array));
-            });
-        }
+        let written = assigns(&then).chain(assigns(&otherwise)).any(|a| read.contains(&a.target.array));
         if written && !alone {
             cond = self.decide(cond, &mut out);
         }
@@ -230,7 +226,7 @@ fn always_read(e: &Hub, out: &mut Vec<Access>) {
     match e {
         Hub::Load(access) => out.push(access.clone()),
         Hub::Select(cond, _, _) => always_read(cond, out),
-        _ => e.children().into_iter().for_each(|child| always_read(child, out)),
+        _ => e.children().for_each(|child| always_read(child, out)),
     }
 }
 
@@ -251,14 +247,7 @@ fn assignments(stmt: &Stmt) -> Option<usize> {
 fn new_value(assign: &Assign) -> Hub {
     let (old, value) = (Hub::Load(assign.target.clone()), assign.value.clone());
     let Some(update) = assign.update else { return value };
-    let op = match update.op {
-        ReduceOp::Add => BinaryOp::Add,
-        ReduceOp::Mul => BinaryOp::Mul,
-        ReduceOp::Min => BinaryOp::Min,
-        ReduceOp::Max => BinaryOp::Max,
-        ReduceOp::And => BinaryOp::And,
-        ReduceOp::Or => BinaryOp::Or,
-    };
+    let op = update.op.binary();
     match value {
         // As it was written.
         Hub::Unary(UnaryOp::Neg, value) if op == BinaryOp::Add => Hub::binary(BinaryOp::Sub, old, *value),

@@ -142,17 +142,7 @@ pub fn as_extremum(cond: &Hub, a: &Hub, b: &Hub) -> Option<bool> {
 /// The opposite of a truth value, with `Not` only where nothing simpler says it.
 pub fn negate(e: Hub) -> Hub {
     match e {
-        Hub::Compare(op, a, b) => {
-            let op = match op {
-                CompareOp::Eq => CompareOp::Ne,
-                CompareOp::Ne => CompareOp::Eq,
-                CompareOp::Lt => CompareOp::Ge,
-                CompareOp::Le => CompareOp::Gt,
-                CompareOp::Gt => CompareOp::Le,
-                CompareOp::Ge => CompareOp::Lt,
-            };
-            Hub::Compare(op, a, b)
-        }
+        Hub::Compare(op, a, b) => Hub::Compare(op.negated(), a, b),
         Hub::Binary(BinaryOp::And, a, b) => Hub::binary(BinaryOp::Or, negate(*a), negate(*b)),
         Hub::Binary(BinaryOp::Or, a, b) => Hub::binary(BinaryOp::And, negate(*a), negate(*b)),
         Hub::Unary(UnaryOp::Not, a) => *a,

@@ -5,10 +5,10 @@ mod bound;
 
 use std::collections::BTreeSet;
 
-use loops::{BinaryOp, CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
+use loops::{BinaryOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
-use super::along::Along;
 use super::carry::Counted;
+use super::further_counters::Along;
 use super::index::{Index, NotIndex};
 use super::resolve::{Meaning, ident_token};
 use super::track::{State, Value};
@@ -442,16 +442,6 @@ pub(super) fn counted(step: &Expr) -> Option<(&Expr, Step<'_>)> {
     };
     debug_assert!(ident_token(target) >= target.at.first);
     matches!(target.kind, ExprKind::Ident(_)).then_some((target, by))
-}
-
-pub(super) fn turned(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Lt => CompareOp::Gt,
-        CompareOp::Le => CompareOp::Ge,
-        CompareOp::Gt => CompareOp::Lt,
-        CompareOp::Ge => CompareOp::Le,
-        same => same,
-    }
 }
 
 /// Whether an index expression reads a variable.

@@ -3,7 +3,6 @@
 //! neither is a diagnostic. All diagnostics of a region are collected.
 
 mod access;
-mod along;
 mod array;
 mod assume;
 mod block;
@@ -15,9 +14,10 @@ mod choice;
 mod condition;
 mod counter;
 mod data;
+mod delinearize;
 mod fill;
 mod finish;
-mod flat;
+mod further_counters;
 mod header;
 mod index;
 mod overlap;

@@ -7,7 +7,8 @@
 //! written before it in the same block. Left out: arrays of more than [`MOST_BYTES`], and those
 //! that are filled by several boxes, or by conditions.
 
-use loops::{Access, ArrayDecl, BinaryOp, Expr, Loop, Name, Scalar, Stmt, Storage};
+use loops::poly::linear;
+use loops::{Access, ArrayDecl, Expr, Loop, Name, Scalar, Stmt, Storage};
 
 use crate::linear::{Linear, implies};
 
@@ -87,7 +88,7 @@ impl Here {
                     return true;
                 }
                 let covered = assign.update.is_none() || self.covers(&assign.target);
-                if assign.target.indices.iter().all(|e| e.arrays().is_empty()) {
+                if assign.target.indices.iter().all(|e| !e.has_loads()) {
                     self.written.push(assign.target.indices.clone());
                 }
                 covered
@@ -110,13 +111,13 @@ impl Here {
 
     fn reads_written(&self, e: &Expr, name: &Name) -> bool {
         let mut covered = true;
-        e.walk(&mut |e| {
+        for e in e.nodes() {
             if let Expr::Load(access) = e
                 && access.array == *name
             {
                 covered &= self.covers(access);
             }
-        });
+        }
         covered
     }
 
@@ -185,34 +186,10 @@ fn range_of(l: &Loop) -> Vec<Linear> {
     above.into_iter().chain(below).collect()
 }
 
-/// An expression as a form, where it is a sum.
-fn linear(e: &Expr) -> Option<Linear> {
-    match e {
-        Expr::Int(value) => Some(Linear::constant(*value)),
-        Expr::Var(name) => Some(Linear::name(name.clone())),
-        Expr::Binary(BinaryOp::Add, a, b) => linear(a)?.plus(&linear(b)?),
-        Expr::Binary(BinaryOp::Sub, a, b) => linear(a)?.minus(&linear(b)?),
-        Expr::Binary(BinaryOp::Mul, a, b) => {
-            let (a, b) = (linear(a)?, linear(b)?);
-            match (a.as_constant(), b.as_constant()) {
-                (Some(c), _) => b.times(c),
-                (_, Some(c)) => a.times(c),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
 fn reads_itself(l: &Loop, name: &Name) -> bool {
-    l.lower.arrays().contains(name) || l.upper.arrays().contains(name)
+    l.lower.reads(name) || l.upper.reads(name)
 }
 
 fn mentions(stmt: &Stmt, name: &Name) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |stmt| {
-        found |= stmt.exprs().into_iter().any(|e| e.arrays().contains(name))
-            || matches!(stmt, Stmt::Assign(assign) if assign.target.array == *name);
-    });
-    found
+    stmt.accesses(name)
 }

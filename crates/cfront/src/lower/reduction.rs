@@ -249,8 +249,7 @@ impl Marking<'_> {
     /// Any other use of the variable.
     fn expr(&mut self, e: &Hub) {
         let name = self.name;
-        let mut found = false;
-        e.walk(&mut |e| found |= matches!(e, Hub::Load(Access { array, .. }) if array == name));
+        let found = e.nodes().any(|e| matches!(e, Hub::Load(Access { array, .. }) if array == name));
         self.other |= found;
     }
 }

@@ -4,6 +4,7 @@
 //! Nothing depends on a hint being right: with a wrong one the checker says no.
 
 use functional::strategy::Step;
+use loops::visit::nodes;
 use loops::{BinaryOp, Expr, Function, LoopKind, Scalar, Size, Stmt};
 
 use super::data::{Law, Op, Order, Shape, Tm};
@@ -30,10 +31,10 @@ pub(super) struct Hints {
 impl Hints {
     pub fn new(sizes: &Target, function: &Function, mode: Mode, steps: &[Step]) -> Hints {
         let (mut cuts, mut lengths) = (Vec::new(), Vec::new());
-        let mut visit = |stmt: &Stmt| {
-            let Stmt::Loop(l) = stmt else { return };
+        for stmt in nodes(&function.body) {
+            let Stmt::Loop(l) = stmt else { continue };
             if l.kind != LoopKind::Sequential || l.lower != Expr::Int(0) {
-                return;
+                continue;
             }
             match &l.upper {
                 Expr::Int(n) => lengths.push(*n),
@@ -44,8 +45,7 @@ impl Hints {
                 }
                 _ => {}
             }
-        };
-        function.body.iter().for_each(|stmt| stmt.walk(&mut visit));
+        }
         let sum = |step: &Step| match (step.rule, &step.args[..]) {
             ("reduceTree", [k]) => Some((false, k.clone())),
             ("reduceLanes", [k]) => Some((true, k.clone())),

@@ -28,7 +28,7 @@ mod target;
 mod theory;
 
 use functional::{DataType, Definition, FactKind, strategy::Step};
-use loops::{Code, Diagnostic, Function, Size, Stmt};
+use loops::{Code, Diagnostic, Function, Size};
 
 use crate::translate::is_flat;
 use crate::{Abi, Mode};
@@ -133,10 +133,7 @@ fn fitting(sizes: u32, args: &[(u32, Tables)]) -> Vec<Tm> {
 
 /// The number of local arrays.
 fn locals(function: &Function) -> u32 {
-    let mut count = 0;
-    let mut visit = |stmt: &Stmt| count += u32::from(matches!(stmt, Stmt::Local(_)));
-    function.body.iter().for_each(|stmt| stmt.walk(&mut visit));
-    count
+    loops::visit::locals(&function.body).fold(0, |count, _| count + 1)
 }
 
 fn target_sizes(function: &Function) -> u32 {

@@ -7,8 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use loops::{
-    Access, Assign, BinaryOp, Component, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Size, Stmt,
-    UnaryOp,
+    Access, Assign, Component, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Size, Stmt, UnaryOp,
 };
 
 use super::data::{ArrayType, Cmd, Law, Names, Op, Tm};
@@ -152,14 +151,7 @@ impl Target {
             if update.reorder != summing {
                 return Err(refused("a reduction whose order is left open (`reducePar`)"));
             }
-            let op = match update.op {
-                ReduceOp::Add => BinaryOp::Add,
-                ReduceOp::Mul => BinaryOp::Mul,
-                ReduceOp::Min => BinaryOp::Min,
-                ReduceOp::Max => BinaryOp::Max,
-                ReduceOp::And => BinaryOp::And,
-                ReduceOp::Or => BinaryOp::Or,
-            };
+            let op = update.op.binary();
             let old = Tm::In(array, components.clone(), subscripts.clone());
             value = ops::binary(op, Kind::Data(ty), old, value);
             // `x = e + x` is written `x += e`, so the operation may have to commute.
@@ -265,14 +257,18 @@ impl Target {
     /// [`Expr::is_data`] says, except that elements of arrays of indices are indices.
     fn kind(&self, expr: &Expr, ty: Scalar) -> Kind {
         let (mut data, mut variable) = (false, false);
-        expr.walk(&mut |e| match e {
-            Expr::Load(access) if self.arrays.get(&access.array).is_some_and(|array| array.index) => {
-                variable = true
+        for e in expr.nodes() {
+            match e {
+                Expr::Load(access) if self.arrays.get(&access.array).is_some_and(|array| array.index) => {
+                    variable = true
+                }
+                Expr::Load(_) | Expr::Cast(..) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => {
+                    data = true
+                }
+                Expr::Var(_) => variable = true,
+                _ => {}
             }
-            Expr::Load(_) | Expr::Cast(..) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => data = true,
-            Expr::Var(_) => variable = true,
-            _ => {}
-        });
+        }
         if ty == Scalar::I64 && !data && variable { Kind::Index } else { Kind::Data(ty) }
     }
 

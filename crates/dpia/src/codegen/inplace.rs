@@ -97,7 +97,7 @@ fn determines<'e>(index: &'e Expr, loops: &[&Loop]) -> Vec<&'e Name> {
 }
 
 fn has_loop_variable(e: &Expr, loops: &[&Loop]) -> bool {
-    !e.arrays().is_empty() || e.vars().iter().any(|name| loops.iter().any(|l| l.var == *name))
+    e.has_loads() || e.vars().iter().any(|name| loops.iter().any(|l| l.var == *name))
 }
 
 /// Statements without `x = x`.

@@ -12,12 +12,12 @@
 //! paper's `cnt` gives them.
 
 mod access;
+mod double_buffers;
 mod expr;
 mod inplace;
 pub(crate) mod layout;
 mod names;
 mod storage;
-mod turns;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -61,7 +61,7 @@ pub(crate) struct Generator<'d> {
     /// Local arrays that updates need, to be declared with the accumulator.
     wanted: HashMap<u32, Vec<Stmt>>,
     /// The update that was generated last, if it is staged.
-    staged: Option<turns::Staged>,
+    staged: Option<double_buffers::Staged>,
     nodes: usize,
     tries: u32,
     /// Numbers for variables that code generation itself makes.
@@ -188,7 +188,7 @@ impl<'d> Generator<'d> {
                 self.staged = None;
                 let (l, count) = self.looping("cgc.5", comm, *kind, n, i, body, Vec::new(), cnt)?;
                 let staged = self.staged.take().filter(|_| matches!(body.kind(), CommKind::Update(..)));
-                match staged.and_then(|staged| turns::about(&l, &staged)) {
+                match staged.and_then(|staged| double_buffers::about(&l, &staged)) {
                     Some(statements) => {
                         self.record(
                             "cgc.turns",
@@ -406,7 +406,7 @@ impl<'d> Generator<'d> {
                 let body = out.len();
                 self.copy_back(comm, &write, &next, parallel, cnt, out)?;
                 if self.mode == Mode::Default && constant_bytes(ty).is_none() {
-                    self.staged = Some(turns::Staged { body, next: shadow });
+                    self.staged = Some(double_buffers::Staged { body, next: shadow });
                 }
                 return Ok(count);
             }

@@ -66,11 +66,11 @@ fn is_fixed(index: &Expr, site: &AccessSite<'_>) -> bool {
         })
     };
     let mut fixed = true;
-    index.walk(&mut |part| {
+    for part in index.nodes() {
         if let Expr::Var(name) = part {
             fixed &= taken_apart(name) == Some(true);
         }
-    });
+    }
     fixed
 }
 

@@ -12,7 +12,7 @@
 mod acceptor;
 mod continuation;
 mod expand;
-mod view;
+mod view_access;
 
 use std::collections::{HashMap, HashSet};
 

@@ -203,15 +203,6 @@ impl Graph {
         self.outputs.push(id);
     }
 
-    /// Replaces output `k` by another value. The output then has that value's name;
-    /// [`Graph::replace_value`] keeps names.
-    pub fn set_output(&mut self, k: usize, id: ValueId) {
-        self.origin = None;
-        let old = std::mem::replace(&mut self.outputs[k], id);
-        self.value_entry(old).as_output -= 1;
-        self.value_entry(id).as_output += 1;
-    }
-
     /// Says what the value's type is, as part of the model.
     pub fn declare(&mut self, id: ValueId, ty: impl Into<ValueType>) {
         self.origin = None;
@@ -417,13 +408,6 @@ impl Graph {
         entry.places = vec![u32::MAX; entry.inputs.len() + captures.len()];
         (entry.attributes, entry.captures, entry.origin) = (attributes, captures, None);
         self.attach_all(id);
-    }
-
-    /// Gives a node another name.
-    pub fn set_node_name(&mut self, id: NodeId, name: impl Into<Name>) {
-        self.origin = None;
-        let entry = self.node_entry(id);
-        (entry.name, entry.origin) = (name.into(), None);
     }
 
     /// Lets everyone who uses `old` use `new` instead: nodes, subgraphs, and the graph's outputs,

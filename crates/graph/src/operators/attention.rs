@@ -3,8 +3,8 @@
 use loops::{Scalar, Size};
 
 use super::build::{Cx, Extents};
-use super::carrier::{carrier, cast, fit};
 use super::elementwise::exp_of;
+use super::storage_type::{carrier, cast, fit};
 use super::value::{Val, int, number, size, truth};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;

@@ -110,7 +110,7 @@ pub(super) fn constant_of_shape(op: &mut Op) -> Done {
     let (elem, value) = match op.attribute("value").and_then(|a| a.tensor()) {
         None => (ElementType::F32, 0.0),
         Some(tensor) => {
-            let numbers = super::carrier::numbers(tensor);
+            let numbers = super::storage_type::numbers(tensor);
             match numbers.as_deref() {
                 Some([value]) => (tensor.elem, *value),
                 _ => return Err(Refusal::inputs("`value` must be one number")),

@@ -4,7 +4,7 @@
 use loops::Size;
 
 use super::build::{Cx, Extents};
-use super::phases::Transposed;
+use super::transposed_products::Transposed;
 use super::value::{Val, int, number, size, truth};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
@@ -181,7 +181,8 @@ fn convolve(op: &mut Op, c: &Convolution) -> Done {
     if let Some(registers) = op.fast
         && matches!(c.elem, ElementType::F32 | ElementType::F64)
         && x.elem == c.elem
-        && let Some(val) = super::direct::convolution(op, x, w, &win, (groups, true), registers, c.last)
+        && let Some(val) =
+            super::image_windows::convolution(op, x, w, &win, (groups, true), registers, c.last)
     {
         op.result(val, c.elem, shape);
         return Ok(());
@@ -233,7 +234,7 @@ fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<V
     };
     let x = shifted(&c.x, c.shifts[0], &|cx, v, _| (c.left)(cx, v));
     let w = shifted(&c.w, c.shifts[1], c.right);
-    let found = super::direct::convolution(op, &x, &w, win, (groups, false), registers, c.last);
+    let found = super::image_windows::convolution(op, &x, &w, win, (groups, false), registers, c.last);
     if found.is_none() {
         op.cx.hold_only(before);
     }
@@ -243,7 +244,7 @@ fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<V
 /// Whether a zero point shifts anything.
 fn is_shift(op: &Op, input: usize) -> bool {
     let Some(operand) = op.operand(input) else { return false };
-    let zeros = operand.constant.and_then(super::carrier::numbers);
+    let zeros = operand.constant.and_then(super::storage_type::numbers);
     zeros.is_none_or(|zeros| zeros.iter().any(|zero| *zero != 0.0))
 }
 

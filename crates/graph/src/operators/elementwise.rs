@@ -4,7 +4,7 @@
 use loops::Scalar;
 
 use super::build::{Cx, broadcast};
-use super::carrier::{cast, fit, is_unsigned};
+use super::storage_type::{cast, fit, is_unsigned};
 use super::value::{Val, int, number};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
@@ -295,7 +295,7 @@ fn constant_power(elem: ElementType, a: &Val, exponent: f64) -> Option<Val> {
 
 /// The exponent of a power, if it is the same constant everywhere.
 fn exponent(op: &Op) -> Option<f64> {
-    let numbers = super::carrier::numbers(op.operand(1)?.constant?)?;
+    let numbers = super::storage_type::numbers(op.operand(1)?.constant?)?;
     let (first, rest) = numbers.split_first()?;
     rest.iter().all(|x| x == first).then_some(*first)
 }

@@ -75,7 +75,7 @@ fn combine(cx: &mut Cx, reduction: &str, elem: ElementType, old: Val, new: Val) 
         "min" => minimum(cx, elem, new, old),
         _ => new,
     };
-    super::carrier::fit(cx, elem, value)
+    super::storage_type::fit(cx, elem, value)
 }
 
 /// The elements of `base` after `count` updates in order. Update `k` has a (flat) position and a
@@ -108,7 +108,7 @@ fn updated(
         let places = cx.generate(count, |cx, k| update(cx, &k).0.below(&n));
         let values = cx.generate(count, |cx, k| {
             let value = update(cx, &k).1;
-            super::carrier::fit(cx, elem, value)
+            super::storage_type::fit(cx, elem, value)
         });
         scatter(places, flat, values)
     };
@@ -232,7 +232,7 @@ fn nonzero(op: &Op, k: usize) -> Result<Vec<usize>, Refusal> {
         return Err(Refusal::not_constant("the length of the result depends on the data"));
     };
     let numbers =
-        super::carrier::numbers(tensor).ok_or_else(|| Refusal::types("elements that are no numbers"))?;
+        super::storage_type::numbers(tensor).ok_or_else(|| Refusal::types("elements that are no numbers"))?;
     Ok(numbers.iter().enumerate().filter(|(_, x)| **x != 0.0).map(|(k, _)| k).collect())
 }
 

@@ -495,7 +495,7 @@ pub(super) fn roi_align(op: &mut Op) -> Done {
                 "with `sampling_ratio` 0 the number of samples depends on the regions",
             ));
         };
-        let values = super::carrier::numbers(tensor).unwrap_or_default();
+        let values = super::storage_type::numbers(tensor).unwrap_or_default();
         let spans = values.chunks(4).flat_map(|r| match r {
             [x0, y0, x1, y1] => [(x1 - x0) * scale / pw as f64, (y1 - y0) * scale / ph as f64],
             _ => [1.0, 1.0],

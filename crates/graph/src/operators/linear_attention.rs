@@ -3,7 +3,7 @@
 use loops::{Scalar, Size};
 
 use super::attention::finish;
-use super::carrier::fit;
+use super::storage_type::fit;
 use super::value::{Val, int, number, size};
 use super::{Done, Op, Refusal};
 

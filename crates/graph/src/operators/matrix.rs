@@ -2,8 +2,8 @@
 
 use loops::{Registers, Size};
 
-use super::after::Stages;
 use super::build::{Cx, Extents, broadcast};
+use super::epilogue::Stages;
 use super::packing::Panels;
 use super::tiles::{self, Side};
 use super::value::{Val, int, number};
@@ -79,7 +79,7 @@ fn product(
             let sums = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| {
                 let at = placed(batch, i, j);
                 let value = last(cx, sum, &at);
-                let value = super::carrier::fit(cx, elem, value);
+                let value = super::storage_type::fit(cx, elem, value);
                 after.apply(cx, value, &at, &dims)
             };
             let right = panels.clone().map_or(Side::Elements(&rights), Side::Panels);
@@ -207,7 +207,7 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
         let panels = panels(op, registers, a.scalar(), 1, [&rows, &b.shape[0], &b.shape[1]], false);
         let dims = [ra - 1, 1];
         let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| {
-            let sum = super::carrier::fit(cx, a.elem, sum);
+            let sum = super::storage_type::fit(cx, a.elem, sum);
             after.apply(cx, sum, &[i.clone(), j.clone()], &dims)
         };
         let product = by_tiles(&mut op.cx, registers, left, b.val.clone(), panels, &last);
@@ -220,7 +220,7 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
         let x = a.val.at(&super::build::aligned(&a.shape[..ra - 2], at));
         let y = b.val.at(&super::build::aligned(&b.shape[..rb - 2], at));
         let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| {
-            let sum = super::carrier::fit(cx, a.elem, sum);
+            let sum = super::storage_type::fit(cx, a.elem, sum);
             after.apply(cx, sum, &[at, &[i.clone(), j.clone()]].concat(), &dims)
         };
         by_tiles(cx, registers, x, y, None, &last)
@@ -352,7 +352,7 @@ pub(super) fn gemm(op: &mut Op) -> Done {
                 Some(c) => sum + scaled(c.spread(at), beta),
                 None => sum,
             };
-            let sum = super::carrier::fit(cx, a.elem, sum);
+            let sum = super::storage_type::fit(cx, a.elem, sum);
             after.apply(cx, sum, at, &[1, 1])
         };
         let (left, right) = (flip(&a.val, ta), flip(&b.val, tb));

@@ -10,29 +10,27 @@
 //! result depends on values (`Reshape`, `Range`), those inputs must be constants of the call. If it
 //! depends on all data (`NonZero`), only the evaluator can compute it.
 
-mod after;
 mod attention;
 mod build;
-mod carrier;
 mod constants;
 mod convolution;
-mod direct;
 mod elementwise;
+mod epilogue;
 mod evaluate;
-mod filters;
+mod filter_lanes;
 mod gather;
 mod image;
+mod image_windows;
 mod indices;
 mod learning;
 mod library;
+mod line_reductions;
 mod linear_attention;
-mod lines;
 mod loss;
 mod matrix;
 mod movement;
 mod normalise;
 mod packing;
-mod phases;
 mod pool;
 mod quantise;
 mod recurrent;
@@ -41,8 +39,10 @@ mod resample;
 mod schedule;
 mod select;
 mod signal;
+mod storage_type;
 mod table;
 mod tiles;
+mod transposed_products;
 mod value;
 
 use std::collections::BTreeMap;
@@ -57,16 +57,16 @@ use crate::graph::Operator;
 use crate::tensor::Tensor;
 use crate::types::ElementType;
 
-pub use after::{After, Elementwise, Source, elementwise, fits};
-pub use carrier::{carrier, decode, encode};
+pub use epilogue::{After, Elementwise, Source, elementwise, fits};
 pub use evaluate::{evaluate, evaluate_within};
 pub use indices::{Indices, indices};
 pub use packing::Packing;
 pub use schedule::{compiled, compiled_with, schedule};
+pub use storage_type::{carrier, decode, encode};
 pub use table::{Entry, TABLE, lookup, page};
 
-use after::Stages;
 use build::{Cx, Extents, tensor_type};
+use epilogue::Stages;
 use packing::Packed;
 use value::Val;
 
@@ -404,7 +404,7 @@ impl<'a> Op<'a> {
         match tensor
             .to_ints()
             .map(|v| v.into_iter().map(|x| x as f64).collect())
-            .or_else(|| carrier::numbers(tensor))
+            .or_else(|| storage_type::numbers(tensor))
         {
             Some(numbers) => Ok(Some(numbers)),
             None => Err(Refusal::types(format!("input {k} must have numbers, not {}", operand.elem))),
@@ -457,7 +457,7 @@ impl<'a> Op<'a> {
     fn tensor(&mut self, elem: ElementType, shape: &[Size], f: &mut dyn FnMut(&mut Cx, &[Val]) -> Val) {
         self.tensor_exact(elem, shape, &mut |cx, place| {
             let value = f(cx, place);
-            carrier::fit(cx, elem, value)
+            storage_type::fit(cx, elem, value)
         });
     }
 

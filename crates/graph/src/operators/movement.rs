@@ -243,7 +243,7 @@ pub(super) fn split(op: &mut Op) -> Done {
         Some(parts) => parts,
         None => {
             let count = op.int("num_outputs", op.call.outputs as i64).max(1);
-            if count > crate::native::MOST_PARTS {
+            if count > crate::folding_kernels::MOST_PARTS {
                 return Err(Refusal::inputs(format!("there are {count} parts, which is too many")));
             }
             let width = (n + count - 1) / count;

@@ -115,16 +115,16 @@ fn layer(op: &mut Op, centred: bool) -> Done {
             let v = x.at(at);
             let v = if centred { v - s.first() } else { v };
             let v = v * s.second();
-            let v = super::carrier::fit(cx, elem, v);
+            let v = super::storage_type::fit(cx, elem, v);
             let v = v * scale.spread(at);
             let v = match &bias {
                 Some(bias) => {
-                    let v = super::carrier::fit(cx, elem, v);
+                    let v = super::storage_type::fit(cx, elem, v);
                     v + bias.spread(at)
                 }
                 None => v,
             };
-            super::carrier::fit(cx, elem, v)
+            super::storage_type::fit(cx, elem, v)
         });
         if outputs < 2 {
             return y;
@@ -178,7 +178,7 @@ fn grouped(op: &mut Op, x: &Input, groups: i64, per_group: bool) -> Done {
             let s = st.at(&[at[0].clone(), group.clone()]);
             let p = [if per_group { group } else { at[1].clone() }];
             let v = (x.at(at) - s.first()) * s.second() * scale.at(&p) + bias.at(&p);
-            super::carrier::fit(cx, elem, v)
+            super::storage_type::fit(cx, elem, v)
         })
     });
     op.result(val, elem, x.shape.clone());

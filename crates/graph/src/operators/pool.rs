@@ -3,10 +3,10 @@
 use loops::Size;
 
 use super::build::{Cx, Extents};
-use super::carrier::bottom;
 use super::convolution::{numbers, window};
-use super::direct::{Rows, sliding};
 use super::elementwise::maximum;
+use super::image_windows::{Rows, sliding};
+use super::storage_type::bottom;
 use super::value::{Val, int, number, size};
 use super::{Done, Op, Refusal};
 use crate::types::ElementType;

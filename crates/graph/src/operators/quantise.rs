@@ -3,7 +3,7 @@
 use loops::{Scalar, Size};
 
 use super::build::Cx;
-use super::carrier::{cast, range};
+use super::storage_type::{cast, range};
 use super::value::{Val, int, number};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;

@@ -5,10 +5,10 @@ use functional::Prim;
 use loops::{Scalar, Size};
 
 use super::build::{Cx, Extents, product, split_rows};
-use super::carrier::{bottom, fit, top};
 use super::elementwise::{exp_of, maximum, minimum};
-use super::lines::{Lines, running};
+use super::line_reductions::{Lines, running};
 use super::movement::axes_of;
+use super::storage_type::{bottom, fit, top};
 use super::value::{Val, int, number, size};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;

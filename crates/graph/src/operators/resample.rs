@@ -47,7 +47,7 @@ pub(super) fn by_tables(
     let val = cx.tensor(&shape[..first], &mut |cx, at| {
         let extents = x.shape[first..].to_vec();
         resized(cx, x.at(at), extents, first, &tables, &mut |cx, value, place| {
-            let value = super::carrier::fit(cx, elem, value);
+            let value = super::storage_type::fit(cx, elem, value);
             after.apply(cx, value, &[at, place].concat(), &dims)
         })
     });

@@ -301,7 +301,7 @@ pub(super) fn unique(op: &mut Op) -> Done {
         return Err(Refusal::not_constant("the length of the result depends on the data"));
     };
     let numbers =
-        super::carrier::numbers(tensor).ok_or_else(|| Refusal::types("elements that are no numbers"))?;
+        super::storage_type::numbers(tensor).ok_or_else(|| Refusal::types("elements that are no numbers"))?;
     let axis = match op.attribute("axis").and_then(|a| a.int()) {
         Some(axis) => Some(op.axis(axis, x.rank())?),
         None => None,
@@ -403,7 +403,8 @@ pub(super) fn non_max_suppression(op: &mut Op) -> Done {
     else {
         return Err(Refusal::not_constant("the length of the result depends on the data"));
     };
-    let (Some(b), Some(s)) = (super::carrier::numbers(boxes_known), super::carrier::numbers(scores_known))
+    let (Some(b), Some(s)) =
+        (super::storage_type::numbers(boxes_known), super::storage_type::numbers(scores_known))
     else {
         return Err(Refusal::types("elements that are no numbers"));
     };

@@ -3,7 +3,7 @@
 use loops::{Scalar, Size};
 
 use super::build::Cx;
-use super::carrier::cast;
+use super::storage_type::cast;
 use super::value::{Val, int, number};
 use super::{Done, Op, Refusal};
 use crate::types::ElementType;

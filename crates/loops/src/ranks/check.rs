@@ -10,6 +10,7 @@ use crate::access::AccessKind;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::name::Name;
 use crate::program::{ReduceOp, Stmt};
+use crate::visit::nodes;
 
 /// The first part that does not fit.
 ///
@@ -132,14 +133,14 @@ fn run_fits(program: &RankProgram, run: &Run, found: &mut dyn FnMut(String)) {
     let known: BTreeSet<Name> = program.places.iter().map(|p| p.array.name.clone()).collect();
     let buffers: BTreeSet<Name> = program.buffers().into_iter().map(|(name, _)| name).collect();
     let mut own = BTreeSet::new();
-    for stmt in &run.body {
-        stmt.walk(&mut |stmt| match stmt {
+    for stmt in nodes(&run.body) {
+        match stmt {
             Stmt::Local(local) => {
                 own.insert(local.name.clone());
             }
             Stmt::Copy(_) | Stmt::Wait(_) => found("a copy between memories of one rank".to_owned()),
             _ => {}
-        });
+        }
     }
     for site in crate::access::accesses(&run.body) {
         let name = &site.access.array;

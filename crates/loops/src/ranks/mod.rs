@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use crate::expr::Expr;
 use crate::name::Name;
 use crate::program::{ArrayDecl, Function, ParamMode, ReduceOp, Stmt};
-use crate::types::Elem;
+use crate::visit::locals;
 
 pub use check::check;
 pub use messages::{Grid, Numbers, Place, Transfer, transfers};
@@ -256,23 +256,11 @@ impl RankProgram {
             Some(ArrayDecl { name: name.clone(), ..placed.array.clone() })
         })
     }
-
-    /// Whether arrays of pairs occur.
-    pub fn has_pairs(&self) -> bool {
-        self.places.iter().any(|p| matches!(p.array.elem, Elem::Pair(..)))
-    }
 }
 
 /// The arrays that statements read or write and do not declare.
 pub fn arrays_of(body: &[Stmt]) -> BTreeSet<Name> {
-    let mut own = BTreeSet::new();
-    for stmt in body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(local) = stmt {
-                own.insert(local.name.clone());
-            }
-        });
-    }
+    let own: BTreeSet<_> = locals(body).map(|local| local.name.clone()).collect();
     let sites = crate::access::accesses(body);
     sites.iter().map(|site| site.access.array.clone()).filter(|name| !own.contains(name)).collect()
 }

@@ -12,7 +12,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::{CompareOp, Expr};
 use crate::facts::Facts;
 use crate::name::Name;
-use crate::program::{Function, Stmt};
+use crate::program::Function;
+use crate::visit::locals;
 
 const OUTSIDE: Code = Code("L0205");
 /// Loops whose first and last iterations are tried, for one subscript.
@@ -25,12 +26,8 @@ pub(super) fn check(function: &Function, report: &mut Report) {
     for param in &function.params {
         dims.entry(&param.name).or_default().push(&param.dims);
     }
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(local) = stmt {
-                dims.entry(&local.name).or_default().push(&local.dims);
-            }
-        });
+    for local in locals(&function.body) {
+        dims.entry(&local.name).or_default().push(&local.dims);
     }
     let base = Facts::of(function);
     for site in accesses(&function.body) {

@@ -22,6 +22,7 @@ use crate::interp::{Options, run};
 use crate::name::Name;
 use crate::program::{Component, Function, Loop, LoopKind, ParamMode, Stmt};
 use crate::simplify;
+use crate::visit::locals;
 
 const RACE: Code = Code("L0206");
 const NOT_SHOWN: Code = Code("L0207");
@@ -134,13 +135,7 @@ impl<'a> Walker<'a, '_> {
     /// The first pair of accesses that is not shown to be disjoint.
     fn conflict(&self, l: &'a Loop, facts: &Facts) -> Option<Conflict> {
         let mut private: BTreeSet<&Name> = l.reductions.iter().map(|(_, name)| name).collect();
-        for stmt in &l.body {
-            stmt.walk(&mut |stmt| {
-                if let Stmt::Local(local) = stmt {
-                    private.insert(&local.name);
-                }
-            });
-        }
+        private.extend(locals(&l.body).map(|local| &local.name));
         let sites: Vec<AccessSite<'a>> =
             accesses(&l.body).into_iter().filter(|site| !private.contains(&site.access.array)).collect();
         let mut arrays: BTreeMap<&Name, Vec<&AccessSite<'a>>> = BTreeMap::new();

@@ -11,6 +11,7 @@ use crate::program::{
 };
 use crate::types::{Elem, Scalar};
 use crate::typing::{self, Types};
+use crate::visit::nodes;
 
 const REDUCTION: Code = Code("L0209");
 const WRITES_INPUT: Code = Code("L0210");
@@ -47,7 +48,7 @@ pub(super) fn check(function: &Function, found: &mut Vec<Diagnostic>) {
 }
 
 fn only_sizes(dim: &Expr) -> Result<(), Diagnostic> {
-    if dim.arrays().is_empty() {
+    if !dim.has_loads() {
         return Ok(());
     }
     let message = format!("the extent `{dim}` of a parameter depends on data, not only on sizes");
@@ -287,12 +288,12 @@ impl Checker<'_> {
 /// Every tag that is waited for belongs to some copy, and the other way round.
 fn tags(body: &[Stmt], found: &mut Vec<Diagnostic>) {
     let (mut issued, mut waited) = (Vec::new(), Vec::new());
-    for stmt in body {
-        stmt.walk(&mut |stmt| match stmt {
+    for stmt in nodes(body) {
+        match stmt {
             Stmt::Copy(Copy { tag: Some(tag), .. }) => issued.push((tag, stmt)),
             Stmt::Wait(tag) => waited.push((tag, stmt)),
             _ => {}
-        });
+        }
     }
     for (tag, stmt) in &issued {
         if waited.iter().all(|(other, _)| other != tag) {

@@ -5,6 +5,7 @@
 //! back to it does not fit; a miss takes the latencies of the tables in `model.c` of the emulator and the page of the machine: 13 cycles to L2, 154 to memory, lines of 128 bytes. No
 //! prefetching. Not here: other cores, or any measured time.
 
+use loops::visit::locals;
 use loops::{Access, Expr, Function, Loop, LoopKind, Name, Stmt};
 
 use crate::bind::{self, Sizes};
@@ -42,12 +43,8 @@ pub fn seconds(function: &Function, sizes: &Sizes) -> Option<f64> {
         .iter()
         .map(|p| (p.name.clone(), p.dims.clone(), bind::elem_bytes(&p.elem) as f64))
         .collect();
-    for stmt in &function.body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Local(local) = s {
-                arrays.push((local.name.clone(), local.dims.clone(), bind::elem_bytes(&local.elem) as f64));
-            }
-        });
+    for local in locals(&function.body) {
+        arrays.push((local.name.clone(), local.dims.clone(), bind::elem_bytes(&local.elem) as f64));
     }
     let mut model = Model { function, arrays, values: sizes.clone() };
     let cost = model.block(&model.function.body, 1.0)?;
@@ -78,17 +75,17 @@ impl Model<'_> {
             let part = match stmt {
                 Stmt::Assign(assign) => {
                     let (mut operations, mut loads) = (0.0, Vec::new());
-                    assign.value.walk(&mut |e| match e {
-                        Expr::Load(access) => loads.push(access.clone()),
-                        Expr::Binary(..) => operations += 1.0,
-                        _ => {}
-                    });
+                    for e in assign.value.nodes() {
+                        match e {
+                            Expr::Load(access) => loads.push(access.clone()),
+                            Expr::Binary(..) => operations += 1.0,
+                            _ => {}
+                        }
+                    }
                     // Index arithmetic is not floating point.
-                    loads.iter().for_each(|a| {
-                        a.indices.iter().for_each(|i| {
-                            i.walk(&mut |e| operations -= f64::from(u8::from(matches!(e, Expr::Binary(..)))))
-                        });
-                    });
+                    for e in loads.iter().flat_map(|a| &a.indices).flat_map(Expr::nodes) {
+                        operations -= f64::from(u8::from(matches!(e, Expr::Binary(..))));
+                    }
                     operations += f64::from(u8::from(assign.update.is_some()));
                     let memory = loads.len() as f64 + 1.0 + f64::from(u8::from(assign.update.is_some()));
                     let mut touched = Vec::new();

@@ -2,7 +2,7 @@
 
 use loops::{Code, Diagnostic, Expr, Function, Loop, LoopKind, Name, Stmt};
 use polyhedral::Limits;
-use polyhedral::athread::{Grid, Mapped, pairs};
+use polyhedral::athread::{Grid, Mapped, pair_splitting};
 use targets::athread::{Chip, Cores, Files, Parallel};
 
 use super::Front;
@@ -161,7 +161,7 @@ fn map_all(front: &Front, request: &Request, way: Way) -> Result<Vec<OnCores>, F
                 });
                 let notes = notes.collect();
                 // Files have no pairs, neither for cores nor for the host.
-                let function = match pairs::apart(&original) {
+                let function = match pair_splitting::apart(&original) {
                     Some(apart) => apart.together(&apart.function),
                     None => original.clone(),
                 };
@@ -220,7 +220,7 @@ fn one(
         return by_hand(front, original, &cores, request);
     }
     // Cores have arrays of scalars; the host takes pairs apart and puts them together.
-    let apart = pairs::apart(original);
+    let apart = pair_splitting::apart(original);
     // Translated programs have the same names for sums in several loops.
     let scalars =
         &loops::visit::with_distinct_locals(apart.as_ref().map_or(original, |apart| &apart.function));

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use ::optimize::{Candidate, choose, cost};
+use loops::visit::nodes;
 use loops::{Elem, Function, LoopKind, Stmt};
 
 use super::{Front, Lowered, c};
@@ -30,13 +31,13 @@ pub(super) fn chains(function: &Function) -> usize {
     let float = |elem: &Elem| matches!(elem, Elem::Scalar(scalar) if scalar.is_float());
     let outputs = function.params.iter().filter(|param| param.dims.is_empty() && float(&param.elem));
     numbers.extend(outputs.map(|param| &param.name));
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| match stmt {
+    for stmt in nodes(&function.body) {
+        match stmt {
             Stmt::Local(local) if local.dims.is_empty() && float(&local.elem) => {
                 numbers.insert(&local.name);
             }
             _ => {}
-        });
+        }
     }
     let updates = |stmt: &Stmt| match stmt {
         Stmt::Assign(a) => {
@@ -45,16 +46,14 @@ pub(super) fn chains(function: &Function) -> usize {
         _ => false,
     };
     let mut found = 0;
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Loop(l) = stmt
-                && l.kind == LoopKind::Sequential
-                && l.body.len() == 1
-                && l.body.iter().all(updates)
-            {
-                found += 1;
-            }
-        });
+    for stmt in nodes(&function.body) {
+        if let Stmt::Loop(l) = stmt
+            && l.kind == LoopKind::Sequential
+            && l.body.len() == 1
+            && l.body.iter().all(updates)
+        {
+            found += 1;
+        }
     }
     found
 }

@@ -6,7 +6,7 @@
 
 use ::optimize::{Machine, cost};
 use cfront::RegionInfo;
-use loops::{Access, BinaryOp, Expr, Function, Loop, LoopKind, Stmt};
+use loops::{Access, BinaryOp, Expr, Function, Loop, LoopKind, Stmt, visit};
 
 use super::c::names;
 use crate::failure::Source;
@@ -85,19 +85,11 @@ pub fn threads(source: &Source, info: &RegionInfo, function: &Function) -> Optio
 }
 
 fn any_expr(body: &[Stmt], holds: impl Fn(&Expr) -> bool) -> bool {
-    let mut found = false;
-    let mut look = |stmt: &Stmt| {
-        stmt.exprs().into_iter().for_each(|e| e.walk(&mut |e| found |= holds(e)));
-    };
-    body.iter().for_each(|stmt| stmt.walk(&mut look));
-    found
+    visit::nodes(body).any(|stmt| stmt.exprs().into_iter().any(|e| e.nodes().any(&holds)))
 }
 
 fn any_loop(body: &[Stmt], holds: impl Fn(&Loop) -> bool) -> bool {
-    let mut found = false;
-    let mut look = |stmt: &Stmt| found |= matches!(stmt, Stmt::Loop(l) if holds(l));
-    body.iter().for_each(|stmt| stmt.walk(&mut look));
-    found
+    visit::nodes(body).any(|stmt| matches!(stmt, Stmt::Loop(l) if holds(l)))
 }
 
 /// Whether C compilers make vectors of an innermost loop that is said to be one, without being told:
@@ -105,10 +97,10 @@ fn any_loop(body: &[Stmt], holds: impl Fn(&Loop) -> bool) -> bool {
 fn vectorised_anyway(l: &Loop) -> bool {
     fn plain(e: &Expr) -> bool {
         match e {
-            Expr::Load(access) => access.indices.iter().all(|index| index.arrays().is_empty()),
+            Expr::Load(access) => access.indices.iter().all(|index| !index.has_loads()),
             Expr::Compare(..) | Expr::Select(..) | Expr::Call { .. } => false,
             e if is_extreme(e) => false,
-            other => other.children().into_iter().all(plain),
+            other => other.children().all(plain),
         }
     }
     let taken = |stmt: &Stmt| match stmt {

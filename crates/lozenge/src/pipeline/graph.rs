@@ -309,7 +309,7 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
     let function = at_known_extents(definition)?;
     let expected = definition.params.len() + kernel.results.len();
     // Results without dimensions that stand beside each other are one pair in memory; in a model each has a place of its own.
-    let function = match polyhedral::athread::pairs::apart(&function) {
+    let function = match polyhedral::athread::pair_splitting::apart(&function) {
         Some(apart) if function.params.len() < expected => apart.function,
         _ => function,
     };

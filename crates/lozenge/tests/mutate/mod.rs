@@ -201,8 +201,7 @@ fn exprs(e: &Expr) -> Vec<(Kind, Expr)> {
         Expr::Var(_) | Expr::Cast(..) | Expr::Call { .. } => {}
     }
     // One child at a time is replaced by its mutants.
-    let children = e.children();
-    for (k, child) in children.iter().enumerate() {
+    for (k, child) in e.children().enumerate() {
         for (kind, new) in exprs(child) {
             let mut at = 0;
             let changed = e.map_children(&mut |old| {

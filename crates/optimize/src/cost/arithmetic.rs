@@ -27,7 +27,7 @@ impl Straight<'_> {
 
     /// How many of the copies of an access are different.
     fn different(&self, access: &Access) -> f64 {
-        let moves = |var: &Name| access.indices.iter().any(|i| i.vars().contains(var));
+        let moves = |var: &Name| access.indices.iter().any(|i| i.mentions(var));
         self.share
             * self.unrolled.iter().filter(|(var, _)| moves(var)).map(|(_, trips)| trips).product::<f64>()
     }
@@ -121,7 +121,7 @@ impl Operations {
             // Subscripts grow with the loop.
             Expr::Load(_) => return,
             Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod, _, by) => {
-                match by.vars().is_empty() && by.arrays().is_empty() {
+                match by.vars().is_empty() && !by.has_loads() {
                     // A product by the inverse.
                     true if integer => self.plain += 4.0,
                     false if integer => self.quotients += 1.0,
@@ -139,7 +139,7 @@ impl Operations {
             Expr::Binary(..) | Expr::Compare(..) | Expr::Select(..) => self.plain += 1.0,
             _ => {}
         }
-        e.children().into_iter().for_each(|child| self.of(child, integer));
+        e.children().for_each(|child| self.of(child, integer));
     }
 }
 
@@ -160,7 +160,7 @@ fn steps(e: &Expr, of: &dyn Fn(&Access) -> Option<u32>) -> Option<u32> {
     if let Expr::Load(access) = e {
         return of(access);
     }
-    let deepest = e.children().into_iter().filter_map(|child| steps(child, of)).max()?;
+    let deepest = e.children().filter_map(|child| steps(child, of)).max()?;
     Some(deepest + u32::from(matches!(e, Expr::Binary(..) | Expr::Unary(..) | Expr::Select(..))))
 }
 
@@ -227,7 +227,7 @@ impl<'a> Place<'a> {
     /// Whether an access is to the same place in every iteration.
     fn stands(&self, access: &Access) -> bool {
         let Some(l) = self.around else { return true };
-        access.indices.iter().all(|i| !i.vars().contains(&l.var))
+        access.indices.iter().all(|i| !i.mentions(&l.var))
     }
 
     /// Whether a load reads what an earlier iteration has stored.

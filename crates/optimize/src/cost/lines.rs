@@ -107,11 +107,9 @@ pub(super) fn sites(assign: &Assign, arrays: &Arrays, values: &Values) -> Vec<Si
         });
     };
     add(&assign.target);
-    assign.value.walk(&mut |e| {
-        if let Expr::Load(access) = e {
-            add(access);
-        }
-    });
+    for access in assign.value.loads() {
+        add(access);
+    }
     found
 }
 

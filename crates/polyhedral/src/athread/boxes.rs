@@ -10,8 +10,8 @@ use std::fmt::Write;
 use isl::{Aff, Dim, Map, PwAff, UnionMap, UnionSet};
 use loops::{Expr, Name};
 
-use super::data::{Group, Site, declared};
-use super::split::{self, Kernel};
+use super::data_mapping::{Group, Site, declared};
+use super::host_split::{self, Kernel};
 use crate::codegen::tidy;
 use crate::fault::{self, Result};
 use crate::memo::Hull;
@@ -108,7 +108,7 @@ fn instances(model: &Model, kernel: &Kernel, part: usize) -> Result<(String, Uni
     let text = &kernel.parts[part].filter;
     let of = format!("part: {}", text.as_str());
     let domain = || -> Result<UnionSet> {
-        let filter = split::read(model, text)?;
+        let filter = host_split::read(model, text)?;
         let domain = model.domain()?.intersect(&filter).and_then(|d| d.intersect_params(&model.context));
         domain.map_err(fault::library)
     };
@@ -151,7 +151,7 @@ fn prefix_on(
     let mut map: Option<UnionMap> = None;
     for (k, (member, size)) in around.iter().enumerate() {
         let own = || -> Result<UnionMap> {
-            let function = split::function(model, member)?;
+            let function = host_split::function(model, member)?;
             let own = || -> isl::Result<UnionMap> {
                 let function = function.intersect_domain(domain)?;
                 let own = match size {

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use isl::UnionSet;
 use loops::{Code, Diagnostic, Name};
 
-use super::conflict;
-use super::data::{self, Group};
-use super::split::{self, Item, Kernel, Part, Rounds};
-use super::tile::{self, aligned, ceil};
-use super::{Options, share};
+use super::coherence;
+use super::data_mapping::{self, Group};
+use super::host_split::{self, Item, Kernel, Part, Rounds};
+use super::tile_sizes::{self, aligned, ceil};
+use super::{Options, multicast};
 use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::names::readable;
@@ -101,8 +101,9 @@ fn pair(model: &Model, rows: &Kernel, columns: &Kernel, options: &Options) -> Re
         return Ok(None);
     };
     let hints = options.hints.iter().map(|(name, n)| (readable(name), *n)).collect();
-    let trips =
-        |member: &Member, part: &Part| tile::trips(model, member, &split::read(model, &part.filter)?, &hints);
+    let trips = |member: &Member, part: &Part| {
+        tile_sizes::trips(model, member, &host_split::read(model, &part.filter)?, &hints)
+    };
     let (height, width) = (trips(&rows.parallel[0], by_rows)?, trips(&by_rows.inner[0], by_rows)?);
     if height.saturating_mul(width) < WORTH {
         return Ok(None);
@@ -116,7 +117,8 @@ fn pair(model: &Model, rows: &Kernel, columns: &Kernel, options: &Options) -> Re
         one(model, rows, &rows.filter, &rows.parts, tried.rows(cores), false)?,
         one(model, columns, &by_columns.filter, only, tried.columns(cores), true)?,
     );
-    let (Ok(left), Ok(right)) = (data::groups(model, &first)?, data::groups(model, &second)?) else {
+    let (Ok(left), Ok(right)) = (data_mapping::groups(model, &first)?, data_mapping::groups(model, &second)?)
+    else {
         return Ok(None);
     };
     let Some(matrix) = left.iter().find(|a| {
@@ -124,7 +126,7 @@ fn pair(model: &Model, rows: &Kernel, columns: &Kernel, options: &Options) -> Re
     }) else {
         return Ok(None);
     };
-    let written = |kernel: &Kernel| share::written(model, kernel, matrix);
+    let written = |kernel: &Kernel| multicast::written(model, kernel, matrix);
     if written(&first) || written(&second) {
         return Ok(None);
     }
@@ -230,9 +232,10 @@ fn one(
     sizes: [i64; 3],
     columns: bool,
 ) -> Result<Kernel> {
-    let own = split::read(model, filter)?;
+    let own = host_split::read(model, filter)?;
     let along = if columns { &parts[0].inner[0] } else { &kernel.parallel[0] };
-    let number = split::function(model, &split::restricted(model, std::slice::from_ref(along), &own)?[0])?;
+    let number =
+        host_split::function(model, &host_split::restricted(model, std::slice::from_ref(along), &own)?[0])?;
     let number = number.scale_down(sizes[2]).and_then(|f| f.floor()).map_err(fault::library)?;
     let outer = Member {
         function: FunctionText::new(number.to_string()),
@@ -243,7 +246,7 @@ fn one(
     Ok(Kernel {
         filter: filter.clone(),
         outer: vec![outer],
-        parallel: split::restricted(model, &kernel.parallel, &own)?,
+        parallel: host_split::restricted(model, &kernel.parallel, &own)?,
         sizes: vec![sizes[0]],
         parts: parts.iter().map(part).collect(),
         groups: vec![],
@@ -262,7 +265,7 @@ fn simple(model: &Model, kernel: &Kernel, parts: &[Part]) -> Result<Option<Item>
     }
     let filter = union(model, parts.iter().map(|p| &p.filter))?;
     Ok(Some(Item::Kernel(Kernel {
-        parallel: split::restricted(model, &kernel.parallel, &filter)?,
+        parallel: host_split::restricted(model, &kernel.parallel, &filter)?,
         filter: SetText::new(filter.to_string()),
         parts: parts.to_vec(),
         ..kernel.clone()
@@ -271,11 +274,11 @@ fn simple(model: &Model, kernel: &Kernel, parts: &[Part]) -> Result<Option<Item>
 
 /// The loop over the panels.
 fn around(model: &Model, kernels: Vec<Item>) -> Result<Item> {
-    let filter = union(model, kernels.iter().map(split::filter_of))?;
+    let filter = union(model, kernels.iter().map(host_split::filter_of))?;
     let mut number = None;
     for item in &kernels {
         let Item::Kernel(kernel) = item else { continue };
-        let own = split::function(model, &kernel.outer[0])?;
+        let own = host_split::function(model, &kernel.outer[0])?;
         number = Some(match number {
             None => own,
             Some(before) => own.union_add(&before).map_err(fault::library)?,
@@ -293,7 +296,7 @@ fn around(model: &Model, kernels: Vec<Item>) -> Result<Item> {
 fn union<'a>(model: &Model, filters: impl Iterator<Item = &'a SetText>) -> Result<UnionSet> {
     let mut all = UnionSet::empty(&model.ctx).map_err(fault::library)?;
     for filter in filters {
-        all = all.union(&split::read(model, filter)?).map_err(fault::library)?;
+        all = all.union(&host_split::read(model, filter)?).map_err(fault::library)?;
     }
     Ok(all)
 }
@@ -309,7 +312,7 @@ pub(super) fn sized(
         let message = format!("`{}` cannot be read by panels: {reason}", role.array);
         Diagnostic::general(Code("P0802"), message)
     };
-    let mut groups = match data::groups(model, &kernel)? {
+    let mut groups = match data_mapping::groups(model, &kernel)? {
         Ok(groups) => groups,
         Err(array) => return Ok(Err(refused(&format!("`{array}` has no box")))),
     };
@@ -320,14 +323,14 @@ pub(super) fn sized(
             && !group.put
             && !moves
             && (1..=2).contains(&group.extents.len())
-            && !share::written(model, &kernel, group);
+            && !multicast::written(model, &kernel, group);
     }
     kernel.groups = groups;
-    let used = tile::footprint(&kernel);
+    let used = tile_sizes::footprint(&kernel);
     if used > options.ldm {
         return Ok(Err(refused("too much local memory")));
     }
-    if let Some(conflict) = conflict::conflict(model, &kernel, 1)? {
+    if let Some(conflict) = coherence::conflict(model, &kernel, 1)? {
         return Ok(Err(refused(&conflict.reason).help(conflict.way_out)));
     }
     let line = format!(

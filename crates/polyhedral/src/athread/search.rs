@@ -3,16 +3,16 @@
 //! Memory is shared by the cores that move something: rates are measured ones by the bytes of a block. Transfers of the innermost tile loop run beside the
 //! arithmetic where there is room for two of each box; the others come one after another.
 
-mod cost;
+mod transfer_cost;
 
 use std::collections::BTreeMap;
 
-use self::cost::{in_step, together};
-use super::data::{self, Group};
-use super::region::Region;
-use super::share::{self, Line};
-use super::split::{Kernel, Rounds};
-use super::tile::{SAMPLE, UNKNOWN, aligned, bytes, ceil, places, stays_apart};
+use self::transfer_cost::{in_step, together};
+use super::data_mapping::{self, Group};
+use super::host_split::{Kernel, Rounds};
+use super::multicast::{self, Line};
+use super::tile_sizes::{SAMPLE, UNKNOWN, aligned, bytes, ceil, places, stays_apart};
+use super::triangles::Region;
 use crate::model::Model;
 use crate::names::readable;
 
@@ -176,7 +176,7 @@ impl Search<'_> {
             Some(all) => vec![*all],
             None if k < single => vec![1],
             None if !self.tiles.is_empty() => self.given(self.parallel.len() + k, *n).into_iter().collect(),
-            None if self.casts(part) && k + 1 == trips.len() => share::CAST.to_vec(),
+            None if self.casts(part) && k + 1 == trips.len() => multicast::CAST.to_vec(),
             None => candidates(*n, 1, 8),
         };
         trips.iter().enumerate().map(of_loop).collect()
@@ -342,7 +342,7 @@ impl Search<'_> {
             let Some(shared) = shape.group.shared.filter(|shared| shared.line == Line::All) else { continue };
             let extents = shape.extents(&all);
             let turns = shared.turns(extents[0])?;
-            let share = shared.share(extents[0]) * data::volume(&extents[1..]) * shape.group.width;
+            let share = shared.share(extents[0]) * data_mapping::volume(&extents[1..]) * shape.group.width;
             bytes += (ceil(ceil(*trips, *size), turns) - 1) * (aligned(share) + 64);
         }
         Some(bytes)
@@ -350,7 +350,7 @@ impl Search<'_> {
 
     /// Whether cores take turns in keeping what all need.
     fn holds(&self) -> bool {
-        self.kernel.whole && self.grid.iter().product::<i64>() % share::ROW == 0
+        self.kernel.whole && self.grid.iter().product::<i64>() % multicast::ROW == 0
     }
 
     /// Bytes of second places for what is brought in by the innermost loop.
@@ -382,7 +382,8 @@ impl Search<'_> {
     fn turns_fit(&self, part: usize, sizes: &[i64], own: &[i64]) -> bool {
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
         self.in_turns(part).is_none_or(|shape| {
-            shape.extents(&all)[0] >= share::OWN && own.last().is_some_and(|rows| share::CAST.contains(rows))
+            shape.extents(&all)[0] >= multicast::OWN
+                && own.last().is_some_and(|rows| multicast::CAST.contains(rows))
         })
     }
 
@@ -408,7 +409,8 @@ impl Search<'_> {
                 Line::All if extents.len() == 2 && shared.turns(extents[0]).is_some() => turns = true,
                 // With fewer rows of its own a core has less to do in a step of few rows than the exchange takes.
                 Line::Alone
-                    if extents[0] >= share::OWN && shared.boxes_ahead(&extents, shape.group.width) > 1 =>
+                    if extents[0] >= multicast::OWN
+                        && shared.boxes_ahead(&extents, shape.group.width) > 1 =>
                 {
                     own.push((shared, extents, shape.group.width));
                 }
@@ -418,7 +420,7 @@ impl Search<'_> {
         if !turns || own.is_empty() {
             return None;
         }
-        (2..=share::BOXES).rev().find(|most| {
+        (2..=multicast::BOXES).rev().find(|most| {
             let more = own.iter().map(|(shared, extents, width)| shared.more_ahead(extents, *width, *most));
             more.sum::<i64>() <= room
         })

@@ -7,15 +7,15 @@ use loops::{Code, Diagnostic};
 
 use super::Options;
 use super::boxes;
-use super::conflict;
-use super::data::{self, Group};
+use super::coherence;
+use super::data_mapping::{self, Group};
+use super::host_split::{self, Kernel, Part};
+use super::multicast;
 use super::panel;
-use super::region::Region;
 use super::search::{self, Found, Search, Shape};
-use super::share;
-use super::shift;
-use super::split::{self, Kernel, Part};
-use super::tile::{SAMPLE, footprint, mapped, trips};
+use super::shifted_loops;
+use super::tile_sizes::{SAMPLE, footprint, mapped, trips};
+use super::triangles::Region;
 use crate::fault::Result;
 use crate::model::Model;
 use crate::names::readable;
@@ -36,7 +36,7 @@ pub(super) fn sized(model: &Model, kernel: Kernel, options: &Options) -> Refusab
     if apart.is_ok() {
         return Ok(apart);
     }
-    let shifted = match shift::from_first(model, &kernel)? {
+    let shifted = match shifted_loops::from_first(model, &kernel)? {
         Some(kernel) => sized_as(model, kernel, options)?,
         None => return Ok(first),
     };
@@ -55,7 +55,7 @@ fn sized_as(model: &Model, mut kernel: Kernel, options: &Options) -> Refusable<(
         Err(refusal) => return Ok(Err(refusal)),
     };
     if options.share {
-        share::decide(model, &kernel, &grid, &mut groups)?;
+        multicast::decide(model, &kernel, &grid, &mut groups)?;
     }
     let shapes =
         groups.into_iter().map(|group| growth(model, &kernel, group)).collect::<Result<Vec<Shape>>>()?;
@@ -93,7 +93,7 @@ fn sized_as(model: &Model, mut kernel: Kernel, options: &Options) -> Refusable<(
         Ok(groups) => groups,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    share::pad(model, &mut kernel, &grid)?;
+    multicast::pad(model, &mut kernel, &grid)?;
     checked(model, kernel, &grid, options)
 }
 
@@ -106,7 +106,7 @@ fn sampled(model: &Model, kernel: &mut Kernel) -> Refusable<Vec<Group>> {
         part.sizes.resize(part.inner.len(), SAMPLE);
     }
     loop {
-        match data::groups(model, kernel)? {
+        match data_mapping::groups(model, kernel)? {
             Ok(groups) => return Ok(Ok(groups)),
             Err(array) if !deepen(model, kernel)? => return Ok(Err(no_box(model, &array))),
             Err(_) => {}
@@ -116,8 +116,8 @@ fn sampled(model: &Model, kernel: &mut Kernel) -> Refusable<Vec<Group>> {
 
 /// How the box of a group grows with each tile loop.
 fn growth(model: &Model, kernel: &Kernel, group: Group) -> Result<Shape> {
-    let sites = data::sites(model, kernel);
-    let own: Vec<&data::Site> = sites
+    let sites = data_mapping::sites(model, kernel);
+    let own: Vec<&data_mapping::Site> = sites
         .iter()
         .filter(|s| {
             group.part.is_none_or(|p| p == s.part)
@@ -155,7 +155,7 @@ fn may_stay(model: &Model, kernel: &Kernel, group: &Group) -> bool {
         && (1..=2).contains(&group.extents.len())
         && kernel.outer.is_empty()
         && !(0..kernel.parallel.len()).any(moves)
-        && !share::written(model, kernel, group)
+        && !multicast::written(model, kernel, group)
 }
 
 /// How often the loops of a kernel run.
@@ -169,12 +169,12 @@ struct Counts {
 
 impl Counts {
     fn of(model: &Model, kernel: &Kernel, grid: &[i64], hints: &BTreeMap<String, i64>) -> Result<Counts> {
-        let all = split::read(model, &kernel.filter)?;
+        let all = host_split::read(model, &kernel.filter)?;
         let parallel =
             kernel.parallel.iter().map(|m| trips(model, m, &all, hints)).collect::<Result<Vec<_>>>()?;
         let mut inner = Vec::new();
         for part in &kernel.parts {
-            let own = split::read(model, &part.filter)?;
+            let own = host_split::read(model, &part.filter)?;
             inner.push(part.inner.iter().map(|m| trips(model, m, &own, hints)).collect::<Result<Vec<_>>>()?);
         }
         let regions = (0..kernel.parts.len())
@@ -184,7 +184,7 @@ impl Counts {
     }
 }
 
-/// How cores share data beyond what [`share::decide`] says.
+/// How cores share data beyond what [`multicast::decide`] says.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Plain,
@@ -233,7 +233,7 @@ fn choice(search: &Search, options: &Options) -> Choice {
 fn shared_vectors(search: &Search, plain: &Choice) -> Option<Choice> {
     let mut shapes = search.shapes.to_vec();
     let mut groups: Vec<Group> = shapes.iter().map(|s| s.group.clone()).collect();
-    if !share::vectors(search.model, search.kernel, search.grid, &mut groups) {
+    if !multicast::vectors(search.model, search.kernel, search.grid, &mut groups) {
         return None;
     }
     for (shape, group) in shapes.iter_mut().zip(groups) {
@@ -255,7 +255,7 @@ fn shared_vectors(search: &Search, plain: &Choice) -> Option<Choice> {
 fn broadcast(search: &Search, plain: &Choice) -> Option<Choice> {
     let mut shapes = search.shapes.to_vec();
     let mut groups: Vec<Group> = shapes.iter().map(|s| s.group.clone()).collect();
-    if !share::cast(search.model, search.kernel, search.grid, &mut groups) {
+    if !multicast::cast(search.model, search.kernel, search.grid, &mut groups) {
         return None;
     }
     for (shape, group) in shapes.iter_mut().zip(groups) {
@@ -269,20 +269,20 @@ fn broadcast(search: &Search, plain: &Choice) -> Option<Choice> {
 /// The boxes themselves, for a kernel that has its sizes.
 fn buffers(search: &Search, kernel: &Kernel, way: Way, options: &Options) -> Refusable<Vec<Group>> {
     let (model, grid) = (search.model, search.grid);
-    let mut groups = match data::groups(model, kernel)? {
+    let mut groups = match data_mapping::groups(model, kernel)? {
         Ok(groups) => groups,
         Err(array) => return Ok(Err(no_box(model, &array))),
     };
     if options.share {
-        share::decide(model, kernel, grid, &mut groups)?;
+        multicast::decide(model, kernel, grid, &mut groups)?;
     }
     match way {
         Way::Plain => {}
         Way::Vectors => {
-            share::vectors(model, kernel, grid, &mut groups);
+            multicast::vectors(model, kernel, grid, &mut groups);
         }
         Way::Cast => {
-            share::cast(model, kernel, grid, &mut groups);
+            multicast::cast(model, kernel, grid, &mut groups);
         }
     }
     for (group, shape) in groups.iter_mut().zip(search.shapes) {
@@ -290,7 +290,7 @@ fn buffers(search: &Search, kernel: &Kernel, way: Way, options: &Options) -> Ref
         if let Some(part) = group.part.filter(|_| vector)
             && search.stay(part, &kernel.sizes, &kernel.parts[part].sizes)
         {
-            group.shared = group.shared.map(share::Shared::staying);
+            group.shared = group.shared.map(multicast::Shared::staying);
         }
         // Groups come in the same order at all sizes, but for boxes that have grown together.
         group.kept = group.array == shape.group.array && group.part == shape.group.part && {
@@ -307,7 +307,7 @@ fn checked(model: &Model, kernel: Kernel, grid: &[i64], options: &Options) -> Re
     if used > options.ldm {
         return Ok(Err(too_large(model, &kernel, options, used)));
     }
-    if let Some(conflict::Conflict { reason, way_out }) = conflict::conflict(model, &kernel, grid.len())? {
+    if let Some(coherence::Conflict { reason, way_out }) = coherence::conflict(model, &kernel, grid.len())? {
         let message =
             format!("a kernel of `{}` cannot keep its data in local memory: {reason}", model.function.name);
         return Ok(Err(Diagnostic::general(Code("P0803"), message).help(way_out)));
@@ -334,7 +334,8 @@ fn deepen(model: &Model, kernel: &mut Kernel) -> Result<bool> {
     let mut any = false;
     for part in &mut kernel.parts {
         let Node::Band(band) = part.leaf.clone() else { continue };
-        let mut members = split::restricted(model, &band.members, &split::read(model, &part.filter)?)?;
+        let mut members =
+            host_split::restricted(model, &band.members, &host_split::read(model, &part.filter)?)?;
         part.leaf = *band.child;
         if !band.permutable && members.len() > 1 {
             let rest = members.split_off(1);
@@ -352,7 +353,7 @@ fn deepen(model: &Model, kernel: &mut Kernel) -> Result<bool> {
 
 /// Whether the gap between two rows does not fit in the field of a transfer, as far as extents are known.
 fn too_far(model: &Model, group: &Group) -> bool {
-    let dims = data::declared(model, &group.array).map_or(&[][..], |(_, dims)| dims);
+    let dims = data_mapping::declared(model, &group.array).map_or(&[][..], |(_, dims)| dims);
     match dims.last() {
         Some(loops::Expr::Int(row)) if dims.len() > 1 => {
             row.saturating_mul(group.width) > i64::from(i32::MAX)
@@ -377,7 +378,7 @@ fn too_large(model: &Model, kernel: &Kernel, options: &Options, least: i64) -> D
         for statement in &part.statements {
             for touch in &model.statements[*statement].accesses {
                 let name = format!("`{}`", touch.array);
-                if !data::is_argument(model, &touch.array) && !arrays.contains(&name) {
+                if !data_mapping::is_argument(model, &touch.array) && !arrays.contains(&name) {
                     arrays.push(name);
                 }
             }

@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 
 use arith::Linear;
+use loops::poly::linear;
 use loops::{BinaryOp, Expr, Name};
 
 use crate::model::Around;
-use crate::transform::contraction::{linear, value};
+use crate::transform::contraction::value;
 
 /// A sum over new loops, by position, and the rest of it: sizes and a constant.
 struct Form {

@@ -17,7 +17,7 @@ fn same_element(x: &Access, y: &Access) -> bool {
 
 /// Whether two subscripts or bounds face each other: those without data as functions, which is asked later; those with data must be of one form.
 fn same_index(a: &Expr, b: &Expr) -> bool {
-    match (a.arrays().is_empty(), b.arrays().is_empty()) {
+    match (!a.has_loads(), !b.has_loads()) {
         (true, true) => true,
         (false, false) => same_value(a, b),
         _ => false,
@@ -96,7 +96,7 @@ pub(super) fn same_value(a: &Expr, b: &Expr) -> bool {
     match (a, b) {
         (Expr::Load(x), Expr::Load(y)) => same_element(x, y),
         _ => {
-            let (left, right) = (a.children(), b.children());
+            let (left, right): (Vec<_>, Vec<_>) = (a.children().collect(), b.children().collect());
             left.len() == right.len()
                 && left.iter().zip(&right).all(|(x, y)| same_value(x, y))
                 && head(a) == head(b)
@@ -123,7 +123,7 @@ pub(super) fn value_pairs<'a>(a: &'a Expr, b: &'a Expr, pairs: &mut Vec<(&'a Exp
             (Expr::Load(x), Expr::Load(y)) => {
                 x.indices.iter().zip(&y.indices).for_each(|both| subscript_pairs(both, pairs));
             }
-            _ => a.children().into_iter().zip(b.children()).for_each(|(x, y)| go(x, y, pairs)),
+            _ => a.children().zip(b.children()).for_each(|(x, y)| go(x, y, pairs)),
         }
     }
     go(a, b, pairs);
@@ -131,7 +131,7 @@ pub(super) fn value_pairs<'a>(a: &'a Expr, b: &'a Expr, pairs: &mut Vec<(&'a Exp
 
 /// Two subscripts or bounds; of those with data, the index expressions inside.
 fn subscript_pairs<'a>((a, b): (&'a Expr, &'a Expr), pairs: &mut Vec<(&'a Expr, &'a Expr)>) {
-    match a.arrays().is_empty() && b.arrays().is_empty() {
+    match !a.has_loads() && !b.has_loads() {
         true => pairs.push((a, b)),
         false => value_pairs(a, b, pairs),
     }

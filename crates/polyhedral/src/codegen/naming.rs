@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::visit::nodes;
 use loops::{Expr, Function, LoopKind, Name, Stmt};
 
 use super::Instance;
@@ -54,12 +55,12 @@ impl Renamer<'_> {
             Stmt::Loop(l) => {
                 let mut taken = taken.clone();
                 // What a nest binds keeps its name, so nothing around it may have that.
-                l.body.iter().for_each(|stmt| {
-                    stmt.walk(&mut |stmt| match stmt {
+                for stmt in nodes(&l.body) {
+                    match stmt {
                         Stmt::Loop(l) if nest::by_data(l) => taken.extend(nest::bound(l)),
                         _ => {}
-                    })
-                });
+                    }
+                }
                 // The coordinates of cores have their names already.
                 let generated = l.kind != LoopKind::Parallel || !CORES.contains(&l.var.as_str());
                 let base = if generated { self.base(&l.var, &l.body) } else { l.var.to_string() };
@@ -111,29 +112,29 @@ impl Renamer<'_> {
     /// The name that the loop should have, if it is free.
     fn base(&self, var: &Name, body: &[Stmt]) -> String {
         let (mut exact, mut within, mut bounds) = (None, None, None);
-        for stmt in body {
-            stmt.walk(&mut |stmt| match stmt {
+        for stmt in nodes(body) {
+            match stmt {
                 Stmt::Assign(assign) => {
                     let Some(instance) = assign.label.as_ref().and_then(|label| self.instances.get(label))
                     else {
-                        return;
+                        continue;
                     };
                     let statement = self.model.statements.iter().find(|s| s.label == instance.original);
                     let names = statement.map(|s| s.iterators()).unwrap_or_default();
                     for (name, value) in names.iter().zip(&instance.iterators) {
                         if *value == Expr::Var(var.clone()) {
                             exact.get_or_insert(name.clone());
-                        } else if value.vars().contains(var) {
+                        } else if value.mentions(var) {
                             within.get_or_insert(name.clone());
                         }
                     }
                 }
                 // A tile loop is seen in the bounds of the loop over its points.
-                Stmt::Loop(l) if l.lower.vars().contains(var) => {
+                Stmt::Loop(l) if l.lower.mentions(var) => {
                     bounds.get_or_insert_with(|| self.base(&l.var, &l.body));
                 }
                 _ => {}
-            });
+            }
         }
         match (exact, bounds, within) {
             (Some(name), ..) => name.to_string(),

@@ -196,8 +196,7 @@ impl Walk {
         let Expr::Select(cond, then, otherwise) = value else {
             return value.map_children(&mut |child| self.guarded(label, child, result));
         };
-        let mut on_data = false;
-        cond.walk(&mut |e| on_data |= matches!(e, Expr::Load(_)));
+        let on_data = cond.nodes().any(|e| matches!(e, Expr::Load(_)));
         if on_data {
             return value.map_children(&mut |child| self.guarded(label, child, result));
         }

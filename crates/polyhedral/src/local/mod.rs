@@ -14,11 +14,11 @@
 //!
 //! Not here: whether a kernel computes what the original does. That is the legality checker's question, and the interpreter's.
 
-pub(crate) mod alike;
-mod bounds;
+pub(crate) mod collective_copies;
 mod elementwise;
-mod fit;
-mod memory;
+mod main_memory;
+mod meaningful_sizes;
+mod memory_use;
 mod rounds;
 mod scratchpad;
 mod view;
@@ -26,6 +26,7 @@ mod view;
 use std::collections::BTreeSet;
 
 use isl::Ctx;
+use loops::visit::nodes;
 use loops::{Code, Diagnostic, Function, Name, ParamMode, Stmt};
 
 use crate::fault::{self, Result};
@@ -57,15 +58,16 @@ pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limi
     let ctx = Ctx::new();
     limits.run(&ctx, || {
         let model = Model::extract_in(&ctx, &program.function)?.exact()?;
-        let context = bounds::inside(&ctx, original)?.intersect(&model.context).map_err(fault::library)?;
+        let context =
+            meaningful_sizes::inside(&ctx, original)?.intersect(&model.context).map_err(fault::library)?;
         let kernels = Kernels { model: &model, program: &program, context };
         kernels.no_direct_access()?;
-        let bytes = fit::check(&kernels, capacity)?;
+        let bytes = memory_use::check(&kernels, capacity)?;
         for local in &program.locals {
             scratchpad::check(&kernels, local)?;
         }
-        memory::check(&kernels)?;
-        alike::check(mapped)?;
+        main_memory::check(&kernels)?;
+        collective_copies::check(mapped)?;
         rounds::check(&ctx, &kernels)?;
         Ok(Report { kernels: program.kernels, locals: program.locals.len(), copies: program.copies, bytes })
     })
@@ -86,15 +88,7 @@ fn results_come_out(original: &Function, mapped: &Function) -> Result<()> {
 
 /// The arrays that a function assigns or copies something back to.
 fn written(function: &Function) -> BTreeSet<Name> {
-    let mut all = BTreeSet::new();
-    for stmt in &function.body {
-        stmt.walk(&mut |s| match s {
-            Stmt::Assign(assign) => all.extend([assign.target.array.clone()]),
-            Stmt::Copy(copy) => all.extend([copy.to.array.clone()]),
-            _ => {}
-        });
-    }
-    all
+    nodes(&function.body).filter_map(Stmt::written).cloned().collect()
 }
 
 /// The model of a function whose copies are loops over elements, and what each statement stands for.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use loops::{Code, CopyKind, Diagnostic, Expr, Function, Loop, LoopKind, Name, Stmt};
 
 use super::elementwise::Role;
-use super::{Kernels, bounds};
+use super::{Kernels, meaningful_sizes};
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
 
@@ -78,7 +78,7 @@ fn fetched(
         let Some(param) = function.params.iter().find(|p| p.name == touch.array) else { continue };
         let touched = || touch.relation.intersect_domain(beyond)?.range();
         let touched = touched().map_err(fault::library)?;
-        let Some(outside) = bounds::outside(model, &param.dims, &touched)? else { continue };
+        let Some(outside) = meaningful_sizes::outside(model, &param.dims, &touched)? else { continue };
         let beyond = beyond.intersect_params(&outside).map_err(fault::library)?;
         if !beyond.is_empty().map_err(fault::library)? {
             return Ok(Some((format!("leaves `{}`", touch.array), beyond)));
@@ -149,9 +149,6 @@ impl Pass {
 }
 
 fn together(stmt: &Stmt) -> bool {
-    let mut found = false;
-    stmt.walk(&mut |s| {
-        found |= matches!(s, Stmt::Block { mark: Some(mark), .. } if TOGETHER.contains(&mark.as_str()));
-    });
-    found
+    stmt.nodes()
+        .any(|s| matches!(s, Stmt::Block { mark: Some(mark), .. } if TOGETHER.contains(&mark.as_str())))
 }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::visit::{locals, nodes};
 use loops::{Access, Assign, Expr, Loop, Name, ReduceOp, Stmt};
 
 use super::{Place, Statement, Touch, relation};
@@ -13,7 +14,7 @@ use crate::fault::{self, Result};
 
 /// Whether the number of a loop's iterations is data.
 pub(crate) fn by_data(l: &Loop) -> bool {
-    [&l.lower, &l.upper].into_iter().any(|bound| !bound.arrays().is_empty())
+    [&l.lower, &l.upper].into_iter().any(|bound| bound.has_loads())
 }
 
 /// The loops of a nest.
@@ -24,12 +25,10 @@ pub(super) fn loops_of(l: &Loop) -> usize {
 /// The variables of the loops in statements, one for each loop.
 fn vars_inside(body: &[Stmt]) -> Vec<Name> {
     let mut vars = Vec::new();
-    for stmt in body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Loop(l) = stmt {
-                vars.push(l.var.clone());
-            }
-        });
+    for stmt in nodes(body) {
+        if let Stmt::Loop(l) = stmt {
+            vars.push(l.var.clone());
+        }
     }
     vars
 }
@@ -41,15 +40,7 @@ pub(crate) fn vars(l: &Loop) -> BTreeSet<Name> {
 
 /// What a nest declares.
 fn declared(l: &Loop) -> BTreeSet<Name> {
-    let mut found = BTreeSet::new();
-    for stmt in &l.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(local) = stmt {
-                found.insert(local.name.clone());
-            }
-        });
-    }
-    found
+    locals(&l.body).map(|local| local.name.clone()).collect()
 }
 
 /// Everything that a nest binds: what is around it needs other names.
@@ -59,15 +50,7 @@ pub(crate) fn bound(l: &Loop) -> BTreeSet<Name> {
 
 /// The assignments of a nest, in the order of the text.
 pub(crate) fn assigns(l: &Loop) -> Vec<&Assign> {
-    let mut found = Vec::new();
-    for stmt in &l.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Assign(assign) = stmt {
-                found.push(assign);
-            }
-        });
-    }
-    found
+    loops::visit::assigns(&l.body).collect()
 }
 
 /// The statement that a loop is.
@@ -88,8 +71,7 @@ pub(super) fn statement(
             ));
         }
     }
-    let mut moves = false;
-    l.body.iter().for_each(|s| s.walk(&mut |s| moves |= matches!(s, Stmt::Copy(_) | Stmt::Wait(_))));
+    let moves = nodes(&l.body).any(|s| matches!(s, Stmt::Copy(_) | Stmt::Wait(_)));
     if moves {
         return refuse("it belongs to a program that is already mapped to local memory");
     }
@@ -108,7 +90,7 @@ pub(super) fn statement(
         }
         // It may be any number.
         let (relation, why) = relation(access, place, &domain, &|_| true)?;
-        let by_data = access.indices.iter().any(|e| !e.arrays().is_empty());
+        let by_data = access.indices.iter().any(|e| e.has_loads());
         let reduction = reduction.filter(|_| !by_data);
         let (array, path, exact) = (access.array.clone(), access.path.clone(), why.is_none());
         accesses.push(Touch { array, path, write, reduction, relation, exact });
@@ -116,14 +98,12 @@ pub(super) fn statement(
     };
     let whole = Stmt::Loop(l.clone());
     let mut exprs: Vec<&Expr> = place.guards.iter().collect();
-    whole.walk(&mut |stmt| exprs.extend(stmt.exprs()));
+    for stmt in whole.nodes() {
+        exprs.extend(stmt.exprs())
+    }
     let mut loads = BTreeSet::new();
     for expr in exprs {
-        expr.walk(&mut |e| {
-            if let Expr::Load(access) = e {
-                loads.insert(access);
-            }
-        });
+        loads.extend(expr.loads());
     }
     let reduced = reductions(&all, &loads, &inner);
     for access in &loads {

@@ -3,13 +3,13 @@
 //! There are the affine schedule, after the passes that let it have better tiles, and the order of the text, with what is free in it in parallel or
 //! without. The cost model chooses: the text is taken where the schedule is predicted to take longer by a margin.
 
-use ::optimize::{Candidate, MARGIN, choose, cost};
+use ::optimize::{Candidate, Cost, MARGIN, choose, cost};
 use loops::{Function, Stmt};
 use passes::Pass;
 
 use super::{
     Analysed, Bounds, Loops, Made, Optimized, Options, Report, Tiling, analyse, as_it_is, as_text,
-    declares_inside, finish, in_parts, of_parts, optimize_as_it_is, parts, realise,
+    declares_inside, finish, in_parts, lowering, of_parts, optimize_as_it_is, parts,
 };
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
@@ -50,22 +50,32 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
         }
         others.extend(of_text);
     }
+    let candidates = first.into_iter().chain([(affine.name(function), affine)]).chain(others);
+    let (mut result, lines, chosen) = chosen(candidates, options)?;
+    result.report.candidates = lines;
+    result.report.on_one_thread = Some(cycles(function) / cycles(&result.function).max(1.0));
+    if !(all || level) && result.function.body != function.body {
+        let text = cost(function, &options.machine);
+        result.report.candidates.push(text.beside(AS_IT_IS, &chosen));
+    }
+    Ok(result)
+}
+
+/// The candidate that is predicted to take least, with a line for each of them and what is
+/// predicted for the chosen one. It keeps the schedules of the others.
+fn chosen(
+    candidates: impl IntoIterator<Item = (String, Optimized)>,
+    options: &Options,
+) -> Result<(Optimized, Vec<String>, Cost)> {
     let candidate = |(name, value): (String, Optimized)| {
         let cost = cost(&value.function, &options.machine);
         Candidate { name, value, cost }
     };
-    let candidates: Vec<_> =
-        first.into_iter().chain([(affine.name(function), affine)]).chain(others).map(candidate).collect();
-    let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
+    let choice = choose(candidates.into_iter().map(candidate).collect());
+    let Some(choice) = choice else { return Err(fault::limit("candidates")) };
     let mut result = choice.chosen.value;
-    result.report.candidates = choice.lines;
-    result.report.on_one_thread = Some(cycles(function) / cycles(&result.function).max(1.0));
     result.others.extend(choice.others.into_iter().map(|other| (other.name, other.value.schedule)));
-    if !(all || level) && result.function.body != function.body {
-        let text = cost(function, &options.machine);
-        result.report.candidates.push(text.beside(AS_IT_IS, &choice.chosen.cost));
-    }
-    Ok(result)
+    Ok((result, choice.lines, choice.chosen.cost))
 }
 
 /// What the order of the text is called, with what is free in it in parallel and in lanes.
@@ -80,17 +90,12 @@ pub(super) fn with_and_without_freedom(
 ) -> Result<Optimized> {
     let free = best(relaxed, options, bounds);
     let (Ok(_), Ok(strict)) = (&free, best(function, options, bounds)) else { return free };
-    let candidate = |name: &str, value: Optimized| {
-        let cost = cost(&value.function, &options.machine);
-        Candidate { name: format!("{}, {name}", value.name(function)), value, cost }
-    };
+    let candidate = |name: &str, value: Optimized| (format!("{}, {name}", value.name(function)), value);
     let candidates =
-        vec![candidate("updates in any order", free?), candidate("updates in the order of the text", strict)];
-    let Some(choice) = choose(candidates) else { return Err(fault::limit("candidates")) };
-    let mut result = choice.chosen.value;
-    result.others.extend(choice.others.into_iter().map(|other| (other.name, other.value.schedule)));
+        [candidate("updates in any order", free?), candidate("updates in the order of the text", strict)];
+    let (mut result, lines, _) = chosen(candidates, options)?;
     // The candidates of the chosen one are listed behind these.
-    let others = std::mem::replace(&mut result.report.candidates, choice.lines);
+    let others = std::mem::replace(&mut result.report.candidates, lines);
     result.report.candidates.extend(others.into_iter().skip(1));
     Ok(result)
 }
@@ -139,7 +144,7 @@ pub(super) fn with_or_without_tiles(
     }
     let mut plainly = report.clone();
     let plain = Options { tiling: Tiling::None, contraction: None, ..options.clone() };
-    match realise::realise(at, function, tree, &plain, (Split::Rows, bounds.choice), &mut plainly) {
+    match lowering::realise(at, function, tree, &plain, (Split::Rows, bounds.choice), &mut plainly) {
         Ok(untiled) => {
             let cycles = |made: &Made| cost(&made.generated.function, &options.machine).cycles();
             let (with, without) = (cycles(&tiled.0.0), cycles(&untiled.0));
@@ -211,27 +216,14 @@ fn written_out(function: &Function, options: &Options, bounds: Bounds) -> Vec<(S
 
 /// The affine schedule of a function, after the passes that let it have better tiles.
 fn scheduled(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {
-    // A scalar of each iteration, or an array that it fills anew, keeps nests together that contract: where it is stored, or with elements of its own, they
-    // come apart, if that pays.
-    for (pass, what) in EXPANSIONS {
-        if options.contraction.is_some()
-            && let Some(expanded) = pass.run(function)
-            && contraction::may_contract(&expanded)
-            && let Ok(result) = optimize_as_it_is(&expanded, options, bounds)
-            && result.report.contracted
+    for before in &BEFORE {
+        if let Some(made) = before.pass.run(function)
+            && (before.asked)(function, &made, options)
+            && let Ok(result) = optimize_as_it_is(&made, options, bounds)
+            && (before.pays)(&result.report)
         {
-            return Ok(result.after(pass, expanded, what));
+            return Ok(result.after(before.pass, made, before.told));
         }
-    }
-    // A sum that goes across memory, row by row instead.
-    let (pass, what) = EXPANSIONS[0];
-    if options.tiling != Tiling::None
-        && locality::sum_across(&function.body).is_some_and(|sum| sum.scalar)
-        && let Some(stored) = pass.run(function)
-        && let Ok(result) = optimize_as_it_is(&stored, options, bounds)
-        && result.report.tiled
-    {
-        return Ok(result.after(pass, stored, what));
     }
     let whole = optimize_as_it_is(function, options, bounds);
     // Scalars that only name a value, if tiles or parallel loops are found without them.
@@ -270,9 +262,44 @@ fn or_shared(
     }
 }
 
-/// Passes that give nests storage of their own where they contract then, and what is told of them.
-const EXPANSIONS: [(&Pass, &str); 3] = [
-    (&passes::STORE_FORWARDING, "sums are made in the elements that they are stored to"),
-    (&passes::SCALAR_EXPANSION, "local scalars have an element for each iteration"),
-    (&passes::ARRAY_EXPANSION, "an array that is filled anew has a part for each iteration"),
+/// A pass that is tried before the scheduler.
+struct Before {
+    pass: &'static Pass,
+    /// What is told of it.
+    told: &'static str,
+    /// Whether it is tried, by the function before it and after it.
+    asked: fn(&Function, &Function, &Options) -> bool,
+    /// Whether the result is taken.
+    pays: fn(&Report) -> bool,
+}
+
+/// For storage of its own where nests contract then: a scalar of each iteration, or an array that
+/// it fills anew, keeps nests together. Where it is stored, or with elements of its own, they come
+/// apart.
+const fn expansion(pass: &'static Pass, told: &'static str) -> Before {
+    Before {
+        pass,
+        told,
+        asked: |_, made, options| options.contraction.is_some() && contraction::may_contract(made),
+        pays: |report| report.contracted,
+    }
+}
+
+/// The passes that are tried before the scheduler, in their order; the first that pays is taken.
+const BEFORE: [Before; 4] = [
+    expansion(&passes::STORE_FORWARDING, STORED),
+    expansion(&passes::SCALAR_EXPANSION, "local scalars have an element for each iteration"),
+    expansion(&passes::ARRAY_EXPANSION, "an array that is filled anew has a part for each iteration"),
+    // A sum that goes across memory, row by row instead.
+    Before {
+        pass: &passes::STORE_FORWARDING,
+        told: STORED,
+        asked: |function, _, options| {
+            let across = locality::sum_across(&function.body);
+            options.tiling != Tiling::None && across.is_some_and(|sum| sum.scalar)
+        },
+        pays: |report| report.tiled,
+    },
 ];
+
+const STORED: &str = "sums are made in the elements that they are stored to";

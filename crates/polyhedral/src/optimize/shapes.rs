@@ -2,14 +2,14 @@
 
 use loops::Function;
 
-use super::realise;
+use super::lowering;
 use super::{Optimized, Options, Report, Tiling, finish};
 use crate::dependence::Dependence;
 use crate::fault::Result;
 use crate::limits::Limits;
 use crate::locality::Caches;
 use crate::model::Model;
-use crate::transform::{Request, Shaped, diamond, keep, rows, window};
+use crate::transform::{Request, Shaped, diamond, identity_schedule, row_fusion, window};
 
 /// The result for such a shape. What does not work out is noted, and the general way is taken.
 pub(super) fn special(
@@ -28,14 +28,14 @@ pub(super) fn special(
     let request = Request { width, caches, parallel: options.parallel, vector: options.vector };
     let ways: [(&str, Way, bool); 4] = [
         ("diamond tiles", diamond::diamonds, true),
-        ("strips of rows", rows::strips, true),
-        ("the order of the text", keep::keep, false),
+        ("strips of rows", row_fusion::strips, true),
+        ("the order of the text", identity_schedule::keep, false),
         ("windows", window::whole, false),
     ];
     for (what, way, tiles) in ways {
         let tried = limits.run(&model.ctx, || way(model, dependences, request)).and_then(|found| {
             let Some(shaped) = found else { return Ok(None) };
-            let make = if shaped.as_written { realise::text } else { realise::generate_checked };
+            let make = if shaped.as_written { lowering::text } else { lowering::generate_checked };
             let made = make(model, function, &shaped.tree, options, limits, report)?;
             Ok(Some((made, shaped)))
         });

@@ -135,11 +135,7 @@ impl Walk<'_> {
         let mut reads = Vec::new();
         let indices = assign.target.indices.iter().chain([&assign.value]);
         indices.for_each(|expr| {
-            expr.walk(&mut |e| {
-                if let Expr::Load(access) = e {
-                    reads.push(access);
-                }
-            })
+            reads.extend(expr.loads());
         });
         if assign.update.is_some() {
             reads.push(&assign.target);

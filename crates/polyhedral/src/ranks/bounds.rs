@@ -88,7 +88,7 @@ fn touched(piece: &Piece, site: &AccessSite, extents: &[Expr], facts: &Facts) ->
     }
     let visible = |e: &Expr| {
         let vars = e.vars();
-        e.arrays().is_empty() && piece.loops.iter().all(|l| !vars.contains(&l.var))
+        !e.has_loads() && piece.loops.iter().all(|l| !vars.contains(&l.var))
     };
     site.access
         .indices

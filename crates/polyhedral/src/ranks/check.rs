@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use isl::{Dim, Map, Set};
 use loops::ranks::{At, Fetch, Placed, RankProgram, Run, Step};
+use loops::visit::locals;
 use loops::{AccessKind, Code, Diagnostic, Expr, Function, Name, Param, ParamMode, Stmt};
 
 use crate::affine::Frame;
@@ -317,13 +318,5 @@ fn frame(model: &Model, like: &Set) -> Result<Frame> {
 
 /// Arrays that statements declare.
 fn declared(body: &[Stmt]) -> BTreeSet<Name> {
-    let mut own = BTreeSet::new();
-    for stmt in body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(local) = stmt {
-                own.insert(local.name.clone());
-            }
-        });
-    }
-    own
+    locals(body).map(|local| local.name.clone()).collect()
 }

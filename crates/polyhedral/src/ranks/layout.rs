@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::program::{ArrayDecl, Storage};
 use loops::ranks::{Cut, Placed, RankProgram};
-use loops::{Function, Name, Stmt};
+use loops::visit::locals;
+use loops::{Function, Name};
 
 use crate::codegen::tidy;
 
@@ -31,17 +32,12 @@ pub(super) fn arrays(function: &Function) -> Vec<Placed> {
     }
     let over_sizes = |local: &ArrayDecl| {
         let vars: BTreeSet<Name> = local.dims.iter().flat_map(loops::Expr::vars).collect();
-        vars.iter().all(|name| function.sizes.contains(name))
-            && local.dims.iter().all(|e| e.arrays().is_empty())
+        vars.iter().all(|name| function.sizes.contains(name)) && local.dims.iter().all(|e| !e.has_loads())
     };
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| {
-            if let Stmt::Local(local) = stmt
-                && over_sizes(local)
-            {
-                found.push(everywhere(ArrayDecl { storage: Storage::Auto, ..local.clone() }, None));
-            }
-        });
+    for local in locals(&function.body) {
+        if over_sizes(local) {
+            found.push(everywhere(ArrayDecl { storage: Storage::Auto, ..local.clone() }, None));
+        }
     }
     found
 }

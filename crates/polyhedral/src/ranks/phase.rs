@@ -11,6 +11,7 @@ use isl::{Map, MultiPwAff};
 use loops::access::AccessSite;
 use loops::poly::Poly;
 use loops::ranks::{RankProgram, Run};
+use loops::visit::assigns;
 use loops::{Access, AccessKind, Expr, Function, Loop, Name, Param, ParamMode, Stmt};
 
 use super::bounds::Footprint;
@@ -64,14 +65,16 @@ impl<'a> Piece<'a> {
         outer: &'a [Outer],
     ) -> Result<Piece<'a>, Why> {
         let (mut loops, mut own, mut copies) = (Vec::new(), BTreeSet::new(), false);
-        stmt.walk(&mut |stmt| match stmt {
-            Stmt::Loop(l) => loops.push(l),
-            Stmt::Local(local) => {
-                own.insert(local.name.clone());
+        for stmt in stmt.nodes() {
+            match stmt {
+                Stmt::Loop(l) => loops.push(l),
+                Stmt::Local(local) => {
+                    own.insert(local.name.clone());
+                }
+                Stmt::Copy(_) | Stmt::Wait(_) => copies = true,
+                _ => {}
             }
-            Stmt::Copy(_) | Stmt::Wait(_) => copies = true,
-            _ => {}
-        });
+        }
         if copies {
             return Err("it copies between memories".to_owned());
         }
@@ -131,7 +134,7 @@ impl<'a> Piece<'a> {
         for axis in 0..self.program.axes {
             for (position, access, around) in &writes {
                 let Some((cut, index)) = self.owner(access, axis) else { continue };
-                if !index.arrays().is_empty() {
+                if index.has_loads() {
                     return Err(format!("which element of `{}` it writes depends on data", access.array));
                 }
                 if let Some((at, clip)) = self.clip_of(cut, &index, around)? {
@@ -227,7 +230,7 @@ impl<'a> Piece<'a> {
     pub fn clip_of(&self, cut: usize, index: &Expr, around: &[usize]) -> Result<Option<(usize, Clip)>, Why> {
         let many = || format!("the owner of `{index}` is not known by one loop");
         let inner: Vec<usize> =
-            around.iter().copied().filter(|l| index.vars().contains(&self.loops[*l].var)).collect();
+            around.iter().copied().filter(|l| index.mentions(&self.loops[*l].var)).collect();
         let at = match inner.as_slice() {
             [] => return Ok(None),
             [at] => *at,
@@ -236,8 +239,7 @@ impl<'a> Piece<'a> {
         let var = Expr::Var(self.loops[at].var.clone());
         let (factor, rest) = Poly::of(index).and_then(|poly| poly.split(&var)).ok_or_else(many)?;
         let sign = factor.as_constant().filter(|f| f.abs() == 1).ok_or_else(many)?;
-        let rest =
-            rest.to_expr(&[]).filter(|rest| !rest.vars().contains(&self.loops[at].var)).ok_or_else(many)?;
+        let rest = rest.to_expr(&[]).filter(|rest| !rest.mentions(&self.loops[at].var)).ok_or_else(many)?;
         Ok(Some((at, Clip { cut, sign, rest })))
     }
 
@@ -319,13 +321,7 @@ impl<'a> Piece<'a> {
                 None => self.positions(&statement.label),
                 Some(l) => {
                     let mut labels = Vec::new();
-                    l.body.iter().for_each(|stmt| {
-                        stmt.walk(&mut |stmt| {
-                            if let Stmt::Assign(assign) = stmt {
-                                labels.extend(assign.label.clone());
-                            }
-                        });
-                    });
+                    labels.extend(assigns(&l.body).filter_map(|assign| assign.label.clone()));
                     labels.iter().flat_map(|label| self.positions(label)).collect()
                 }
             };

@@ -10,7 +10,7 @@ use loops::{Access, AccessKind, Elem, Expr, Function, Loop, Name, ReduceOp, Scal
 use super::bounds::{all_touched, facts, footprint};
 use super::cost::{Cost, Network};
 use super::phase::{Clip, Piece, Why, finish};
-use super::strips;
+use super::strip_mining;
 use crate::dependence::{self, Dependence};
 
 /// A loop that all ranks run.
@@ -275,7 +275,7 @@ impl<'a> Mapper<'a> {
     /// A loop that all ranks run, with what is in it distributed.
     fn repeat(&mut self, l: &Loop, outer: &[Outer]) -> Result<Planned, Why> {
         let hidden = self.function.sizes.contains(&l.var) || outer.iter().any(|o| o.var == l.var);
-        let known = |e: &Expr| e.arrays().is_empty();
+        let known = |e: &Expr| !e.has_loads();
         if hidden || !known(&l.lower) || !known(&l.upper) {
             return Err(format!("the bounds of the loop over `{}` depend on data", l.var));
         }
@@ -302,11 +302,11 @@ impl<'a> Mapper<'a> {
         let model = piece.model().ok()?;
         let mut group: BTreeMap<Name, usize> = BTreeMap::new();
         for (k, stmt) in body.iter().enumerate() {
-            stmt.walk(&mut |stmt| {
+            for stmt in stmt.nodes() {
                 if let Stmt::Assign(assign) = stmt {
                     group.extend(assign.label.clone().map(|label| (label, k)));
                 }
-            });
+            }
         }
         // Statements between the ends of what goes back stay together.
         let mut joined = vec![false; body.len()];
@@ -351,15 +351,15 @@ impl<'a> Mapper<'a> {
 
     fn strip(&mut self, part: &Stmt, outer: &[Outer]) -> Option<Planned> {
         let piece = Piece::new(self.program, self.function, part, outer).ok()?;
-        let at = strips::candidate(&piece, self.width)?;
+        let at = strip_mining::candidate(&piece, self.width)?;
         let own = piece.loops[at].clone();
         let trips = self.trips(&own, outer)?;
-        if trips <= 2 * self.width || !strips::may_be_outermost(&piece, &own.var)? {
+        if trips <= 2 * self.width || !strip_mining::may_be_outermost(&piece, &own.var)? {
             return None;
         }
         let var = loops::visit::fresh(&Name::new(format!("{}_strip", own.var)), &self.taken);
         self.taken.insert(var.clone());
-        let body = strips::within(part, &own, &var, self.width);
+        let body = strip_mining::within(part, &own, &var, self.width);
         let mut inner = outer.to_vec();
         inner.push(Outer { var: var.clone(), lower: own.lower.clone(), upper: own.upper.clone() });
         let planned =
@@ -428,7 +428,7 @@ impl<'a> Mapper<'a> {
         }
         let whole = Piece::new(self.program, self.function, stmt, outer)?;
         self.check_names(&whole)?;
-        let varies = |access: &Access| access.indices.iter().any(|e| e.vars().contains(&l.var));
+        let varies = |access: &Access| access.indices.iter().any(|e| e.mentions(&l.var));
         let carried: BTreeSet<Name> = whole
             .sites
             .iter()
@@ -518,7 +518,7 @@ impl<'a> Mapper<'a> {
             let Some(placed) = self.program.place(&site.access.array) else { continue };
             for (cut, index) in placed.cut.iter().zip(&site.access.indices) {
                 let Some(cut) = cut.filter(|cut| self.program.cuts[*cut].width.is_none()) else { continue };
-                if !index.vars().contains(&l.var) || !index.arrays().is_empty() {
+                if !index.mentions(&l.var) || index.has_loads() {
                     continue;
                 }
                 let Ok(Some((at, clip))) = piece.clip_of(cut, index, &piece.around(site)) else { continue };

@@ -12,25 +12,25 @@
 //! Tiles at the rim, and those on a diagonal of a triangular domain, are computed whole on packed zeros: lanes outside the domain are neither loaded nor stored.
 //! Where the range of `k` depends on the row, the part common to all rows of the tile runs in the fast kernel, and the rest row by row.
 //!
-//! What comes out has claims about its local arrays; [`crate::unstage`] verifies them. Left out: which nests may be interchanged. The checker says so in the end.
+//! What comes out has claims about its local arrays; [`crate::packing_validation`] verifies them. Left out: which nests may be interchanged. The checker says so in the end.
 
+mod bound_rows;
 mod emit;
 mod join;
-mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::simplify;
 use loops::typing::Types;
-use loops::visit::{fresh, names, taken};
+use loops::visit::{fresh, names, nodes, taken};
 use loops::{Access, Assign, Expr, Function, Loop, Name, Registers, Scalar, Stmt};
 
 use crate::codegen::{Generated, Instance};
 use crate::locality::Caches;
 use arith::{Linear, System};
 
-use rows::at_least;
-pub(crate) use rows::{linear, value};
+use bound_rows::at_least;
+pub(crate) use bound_rows::value;
 
 /// Extents of tiles, in elements but for `vectors`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -183,7 +183,7 @@ pub fn may_contract(function: &Function) -> bool {
     fn inside(body: &[Stmt], vars: &mut Vec<Name>) -> bool {
         body.iter().any(|stmt| match stmt {
             Stmt::Assign(assign) => {
-                let of_element = |v: &Name| assign.target.indices.iter().any(|e| e.vars().contains(v));
+                let of_element = |v: &Name| assign.target.indices.iter().any(|e| e.mentions(v));
                 let pair = |i: &Name| {
                     let other = |j: &&Name| *j != i && of_element(j) && separable(&assign.value, i, j);
                     of_element(i) && vars.iter().any(|j| other(&j))
@@ -294,14 +294,12 @@ impl Stager {
 
     /// Notes the statements of a block that is no contraction.
     fn refuse(&mut self, body: &[Stmt]) {
-        for stmt in body {
-            stmt.walk(&mut |stmt| {
-                if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt
-                    && let Some(instance) = self.instances.get(label)
-                {
-                    self.refused.insert(instance.original.clone());
-                }
-            });
+        for stmt in nodes(body) {
+            if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt
+                && let Some(instance) = self.instances.get(label)
+            {
+                self.refused.insert(instance.original.clone());
+            }
         }
     }
 
@@ -360,7 +358,7 @@ fn separable(value: &Expr, i: &Name, j: &Name) -> bool {
         match (vars.contains(i), vars.contains(j)) {
             (true, true) => {
                 !matches!(expr, Expr::Load(_) | Expr::Var(_))
-                    && expr.children().into_iter().all(|child| inside(child, i, j, found))
+                    && expr.children().all(|child| inside(child, i, j, found))
             }
             (row, column) => {
                 found[0] |= row;
@@ -418,7 +416,8 @@ impl<'a> Plan<'a> {
         if nest.loops.len() < 3 {
             return None;
         }
-        let subscripts = assign.target.indices.iter().map(linear).collect::<Option<Vec<_>>>()?;
+        let subscripts =
+            assign.target.indices.iter().map(loops::poly::linear::<i128>).collect::<Option<Vec<_>>>()?;
         let occurs = |l: &&Loop| subscripts.iter().any(|row| row.coefficient(&l.var) != 0);
         let (output, contracted): (Vec<&Loop>, Vec<&Loop>) =
             nest.loops.iter().copied().partition(|l| occurs(l));
@@ -505,8 +504,9 @@ impl<'a> Plan<'a> {
         let inside = self.outer.iter().map(|l| &l.var).chain([&self.i, &self.j, &self.k]);
         let left = self.domain.eliminate_all(inside).ok()?.system;
         let of_loops = |row: &&Linear<Name>| row.variables().any(|name| !sizes.contains(name.as_str()));
-        let conditions: Option<Vec<Expr>> = left.rows.iter().filter(of_loops).map(rows::holds).collect();
-        Some(rows::all(conditions?))
+        let conditions: Option<Vec<Expr>> =
+            left.rows.iter().filter(of_loops).map(bound_rows::holds).collect();
+        Some(bound_rows::all(conditions?))
     }
 
     fn depends(&self, expr: &Expr) -> Depends {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use loops::{Assign, Expr};
 
 use super::diamond::carries_nothing;
-use super::keep;
+use super::identity_schedule;
 use super::mark::mark_band;
 use super::{Request, Shaped};
 use crate::dependence::Dependence;
@@ -97,9 +97,7 @@ impl Windows {
 
 /// Whether an assignment reads the element that it writes.
 fn updates(assign: &Assign) -> bool {
-    let mut again = assign.update.is_some();
-    assign.value.walk(&mut |e| again |= matches!(e, Expr::Load(access) if *access == assign.target));
-    again
+    assign.update.is_some() || assign.value.loads().any(|access| *access == assign.target)
 }
 
 /// How often constant loops run what is inside them; none if their bounds are not numbers.
@@ -141,7 +139,7 @@ pub fn whole(model: &Model, dependences: &[Dependence], request: Request) -> Res
     if request.width.is_some() || !request.parallel {
         return Ok(None);
     }
-    let shaped = keep::text(model, dependences, request)?;
+    let shaped = identity_schedule::text(model, dependences, request)?;
     let line = "the order of the text, with windows of constant loops as they are".to_owned();
     Ok(all_parallel(model, &windows, &shaped.tree.root)?.then_some(Shaped { line, ..shaped }))
 }

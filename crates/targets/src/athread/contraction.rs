@@ -82,24 +82,10 @@ impl Contraction<'_> {
     }
 }
 
-pub(super) fn depends(e: &Expr, var: &Name) -> bool {
-    e.vars().contains(var)
-}
-
 /// The only array element in an expression.
 fn only_load(e: &Expr) -> Option<&Access> {
-    let mut loads: Vec<&Access> = Vec::new();
-    e.walk(&mut |e| {
-        if let Expr::Load(access) = e
-            && !access.indices.is_empty()
-        {
-            loads.push(access);
-        }
-    });
-    match loads.as_slice() {
-        [only] => Some(only),
-        _ => None,
-    }
+    let mut loads = e.loads().filter(|access| !access.indices.is_empty());
+    loads.next().filter(|_| loads.next().is_none())
 }
 
 /// Recognises a contraction: the sum and the rows in either order, then the columns.
@@ -120,7 +106,7 @@ pub(super) fn find_with<'a>(elem: &dyn Fn(&Name) -> Option<Scalar>, l: &'a Loop)
     let ([Stmt::Assign(assign)], LoopKind::Vector) = (columns.body.as_slice(), columns.kind) else {
         return None;
     };
-    let moves = |l: &Loop| assign.target.indices.iter().any(|e| depends(e, &l.var));
+    let moves = |l: &Loop| assign.target.indices.iter().any(|e| e.mentions(&l.var));
     let (sum, rows, rows_first) = match (moves(l), moves(second)) {
         (false, true) => (l, second, false),
         (true, false) => (second, l, true),
@@ -129,7 +115,7 @@ pub(super) fn find_with<'a>(elem: &dyn Fn(&Name) -> Option<Scalar>, l: &'a Loop)
     if l.step != 1 || second.step != 1 || columns.step != 1 {
         return None;
     }
-    if [&columns.lower, &columns.upper].into_iter().any(|b| depends(b, &sum.var)) {
+    if [&columns.lower, &columns.upper].into_iter().any(|b| b.mentions(&sum.var)) {
         return None;
     }
     // Bounds that depend on another loop are evaluated in its first and last iteration.
@@ -191,7 +177,7 @@ fn product<'a>(e: &'a Expr, sum: &Name, rows: &Name, columns: &Name) -> Option<P
         _ => return None,
     };
     let element = only_load(right)?;
-    if right.vars().contains(rows) {
+    if right.mentions(rows) {
         return None;
     }
     let along = stride(element, columns) == Stride::Follows;
@@ -199,27 +185,20 @@ fn product<'a>(e: &'a Expr, sum: &Name, rows: &Name, columns: &Name) -> Option<P
 }
 
 pub(super) fn has_elements(e: &Expr) -> bool {
-    let mut found = false;
-    e.walk(&mut |e| found |= matches!(e, Expr::Load(access) if !access.indices.is_empty()));
-    found
+    e.loads().any(|access| !access.indices.is_empty())
 }
 
 fn depends_on_elements(e: &Expr, var: &Name) -> bool {
-    let mut found = false;
-    e.walk(&mut |e| {
-        if let Expr::Load(access) = e {
-            found |= access.indices.iter().any(|i| depends(i, var));
-        }
-    });
-    found || depends(e, var)
+    let found = e.loads().any(|access| access.indices.iter().any(|i| i.mentions(var)));
+    found || e.mentions(var)
 }
 
 /// Whether an access has the columns as its rows, and the sum along memory.
 fn across(access: &Access, columns: &Name, sum: &Name) -> bool {
     let [row, column] = access.indices.as_slice() else { return false };
-    depends(row, columns)
-        && !depends(row, sum)
-        && !depends(column, columns)
+    row.mentions(columns)
+        && !row.mentions(sum)
+        && !column.mentions(columns)
         && stride(access, sum) == Stride::Follows
 }
 
@@ -247,7 +226,7 @@ pub(super) fn factors<'a>(c: &Contraction<'a>, fresh: &[Name]) -> Vec<(&'a Acces
 fn factor<'a>(c: &Contraction<'a>, p: &Product<'a>, fresh: &[Name]) -> Option<(&'a Access, &'a Expr)> {
     let (k, i) = (&c.sum.var, &c.rows.var);
     let only = only_load(p.left)?;
-    let covers = [k, i].iter().all(|var| only.indices.iter().any(|e| e.vars().contains(*var)));
+    let covers = [k, i].iter().all(|var| only.indices.iter().any(|e| e.mentions(var)));
     let plain = matches!(p.left, Expr::Load(_));
     let replaced = fresh.contains(&only.array) && uses(c, &only.array) == 1;
     (!plain && replaced && only.indices.len() == 2 && covers).then_some((only, p.left))
@@ -255,9 +234,7 @@ fn factor<'a>(c: &Contraction<'a>, p: &Product<'a>, fresh: &[Name]) -> Option<(&
 
 /// How often an array is an operand.
 fn uses(c: &Contraction, array: &Name) -> usize {
-    let mut uses = 0;
-    c.assign.value.walk(&mut |e| uses += usize::from(matches!(e, Expr::Load(a) if a.array == *array)));
-    uses
+    c.assign.value.loads().filter(|a| a.array == *array).count()
 }
 
 /// Text of bounds with a variable at some value.
@@ -287,7 +264,7 @@ pub(super) fn code(
     let ends = |scope: &Scope, l: &Loop, by: &Name| -> Option<String> {
         let (first, last) = (format!("{by}_begin"), format!("({by}_end - 1)"));
         let both = |e: &Expr, pick: &str| -> Option<String> {
-            if !depends(e, by) {
+            if !e.mentions(by) {
                 return at(scope, e, by, &first);
             }
             Some(format!("{pick}({}, {})", at(scope, e, by, &first)?, at(scope, e, by, &last)?))
@@ -317,7 +294,7 @@ pub(super) fn code(
         let (right, value) = p.right;
         let plain = matches!(value, Expr::Load(_));
         if p.along && !plain {
-            let covers = [k, j].iter().all(|var| right.indices.iter().any(|e| depends(e, var)));
+            let covers = [k, j].iter().all(|var| right.indices.iter().any(|e| e.mentions(var)));
             let replaced = fresh.contains(&right.array) && uses(c, &right.array) == 1;
             if !replaced || right.indices.len() != 2 || !covers {
                 return None;

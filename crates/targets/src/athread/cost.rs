@@ -55,12 +55,8 @@ pub(super) fn assignment(assign: &Assign, var: Option<&Name>) -> Cost {
             cost.arithmetic += 1.0;
         }
     }
-    let reads_itself = assign.update.is_some() || {
-        let mut found = false;
-        assign.value.walk(&mut |e| found |= matches!(e, Expr::Load(a) if *a == assign.target));
-        found
-    };
-    if reads_itself && var.is_some_and(|var| !assign.target.indices.iter().any(|i| i.vars().contains(var))) {
+    let reads_itself = assign.update.is_some() || { assign.value.loads().any(|a| *a == assign.target) };
+    if reads_itself && var.is_some_and(|var| !assign.target.indices.iter().any(|i| i.mentions(var))) {
         cost.chain = CHAIN;
     }
     cost

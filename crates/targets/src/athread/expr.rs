@@ -188,7 +188,7 @@ fn is_index(e: &Expr) -> bool {
     fn constant(e: &Expr) -> bool {
         match e {
             Expr::Int(_) => true,
-            Expr::Unary(..) | Expr::Binary(..) => e.children().into_iter().all(constant),
+            Expr::Unary(..) | Expr::Binary(..) => e.children().all(constant),
             _ => false,
         }
     }

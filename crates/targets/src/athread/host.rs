@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::visit::nodes;
 use loops::{Diagnostic, Elem, Expr, Function, Name, ParamMode, Stmt};
 
 use super::expr::{Binding, HOOKS, Scope, c_type, invalid, print};
 use super::kernel::{self, Kernel};
 use crate::c::CExpr;
 use crate::openmp::types::{Structs, elem_type};
-use crate::openmp::{beyond, scalars};
+use crate::openmp::{overflow_tests, scalars};
 
 /// What a function returns if the sizes are such that a transfer cannot say them; 1 is no memory, 2 a broken assumption.
 const FIELD_OVERFLOW: &str = "3";
@@ -30,14 +31,12 @@ pub struct HostNames {
 /// Names that kernels use.
 fn on_cores(body: &[Stmt]) -> BTreeSet<Name> {
     let mut found = BTreeSet::new();
-    for stmt in body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Block { mark: Some(mark), body } = s
-                && mark.as_str() == kernel::KERNEL
-            {
-                found.append(&mut loops::visit::names(body));
-            }
-        });
+    for s in nodes(body) {
+        if let Stmt::Block { mark: Some(mark), body } = s
+            && mark.as_str() == kernel::KERNEL
+        {
+            found.append(&mut loops::visit::names(body));
+        }
     }
     found
 }
@@ -127,9 +126,9 @@ pub(super) fn file(functions: &[&Function], header: &str, threads: i64) -> Resul
             host.line(&format!("if (!({condition}))"));
             host.line("  return 2;");
         }
-        for (op, a, b) in beyond::operations(function)? {
+        for (op, a, b) in overflow_tests::operations(function)? {
             let operands = vec![host.scope.expr(&a)?, host.scope.expr(&b)?];
-            host.line(&format!("if ({})", print(&CExpr::call(beyond::helper(op).1, operands))));
+            host.line(&format!("if ({})", print(&CExpr::call(overflow_tests::helper(op).1, operands))));
             host.line("  return 2;");
         }
         host.returns = true;

@@ -108,26 +108,28 @@ fn kernel<'a>(
     let mut inside = BTreeSet::new();
     let mut moved = BTreeSet::new();
     for stmt in body {
-        stmt.walk(&mut |stmt| match stmt {
-            Stmt::Local(local) => {
-                inside.insert(local.name.clone());
+        for stmt in stmt.nodes() {
+            match stmt {
+                Stmt::Local(local) => {
+                    inside.insert(local.name.clone());
+                }
+                Stmt::Copy(copy) => {
+                    arrays.insert(copy.from.array.clone());
+                    arrays.insert(copy.to.array.clone());
+                    moved.extend([copy.from.array.clone(), copy.to.array.clone()]);
+                }
+                Stmt::Assign(assign) => {
+                    moved.insert(assign.target.array.clone());
+                    arrays.insert(assign.target.array.clone());
+                }
+                _ => {}
             }
-            Stmt::Copy(copy) => {
-                arrays.insert(copy.from.array.clone());
-                arrays.insert(copy.to.array.clone());
-                moved.extend([copy.from.array.clone(), copy.to.array.clone()]);
-            }
-            Stmt::Assign(assign) => {
-                moved.insert(assign.target.array.clone());
-                arrays.insert(assign.target.array.clone());
-            }
-            _ => {}
-        });
-        stmt.walk(&mut |stmt| {
+        }
+        for stmt in stmt.nodes() {
             for expr in stmt.exprs() {
                 arrays.extend(expr.arrays());
             }
-        });
+        }
     }
     let mut kernel = Kernel {
         name,

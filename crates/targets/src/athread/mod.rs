@@ -3,28 +3,28 @@
 //! The input is a mapped function: blocks `kernel` with loops over the cores in them, local arrays of kind scratchpad, copies and waits. Each block becomes a
 //! spawn on the host and a function of the slave file, whose parallel loops are this core's iteration, with barriers between them.
 
-mod ahead;
 mod block;
 mod boxes;
-mod cast;
+mod broadcast;
 mod chip;
 mod contraction;
 mod cost;
 mod expr;
-mod held;
 mod host;
-mod kept;
 mod kernel;
+mod modulo_buffers;
+mod multicast;
 mod operand;
-mod outer;
+mod outer_prefetch;
 mod panel;
-mod ragged;
+mod prefetch;
+mod register_sums;
 mod rounds;
-mod share;
 mod slave;
-mod sums;
+mod stationary_boxes;
+mod stationary_shares;
 mod target;
-mod turns;
+mod triangular;
 mod vector;
 pub mod verify;
 
@@ -145,7 +145,7 @@ const SOURCES: &str = "# SOURCES is the folder of headers that the program has o
 
 /// A build script that looks for the headers of the program in a folder, unless it is told another when it runs.
 pub fn with_sources(build: &str, folder: &str) -> String {
-    let folder = crate::outside::shell_word(folder);
+    let folder = crate::foreign_names::shell_word(folder);
     build.replacen(SOURCES, &format!("{SOURCES}[ -n \"$SOURCES\" ] || SOURCES={folder}\n"), 1)
 }
 

@@ -19,10 +19,11 @@ mod blocks;
 mod columns;
 mod write;
 
+use loops::visit::nodes;
 use loops::{Copy, CopyKind, Diagnostic, Expr, Local, Loop, LoopKind, Name, Stmt};
 
-use super::ahead::{bound, factor};
 use super::expr::invalid;
+use super::prefetch::{bound, factor};
 
 /// The mark of a transfer of what the cores have already.
 const EXCHANGED: &str = "exchanged";
@@ -79,12 +80,12 @@ struct Panels<'a> {
 /// The boxes of a loop over cores.
 fn held(body: &[Stmt]) -> Option<Vec<Held>> {
     let (mut all, mut copies): (Vec<Held>, Vec<Copy>) = (Vec::new(), Vec::new());
-    for stmt in body {
-        stmt.walk(&mut |s| match s {
+    for s in nodes(body) {
+        match s {
             Stmt::Local(local) => all.push(Held { local: local.clone(), get: None, put: None, at: 0 }),
             Stmt::Copy(copy) => copies.push(copy.clone()),
             _ => {}
-        });
+        }
     }
     for copy in copies {
         let name = if copy.kind == CopyKind::Get { &copy.to.array } else { &copy.from.array };
@@ -137,36 +138,28 @@ fn plain(body: &[Stmt]) -> Vec<&Stmt> {
 /// The loop around a transfer into a buffer.
 fn around<'a>(body: &'a [Stmt], buffer: &Name) -> Option<&'a Loop> {
     let mut found = None;
-    for stmt in body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Loop(l) = s
-                && l.body.iter().any(|s| {
-                    let mut inside = false;
-                    s.walk(&mut |s| {
-                        inside |=
-                            matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Get && c.to.array == *buffer);
-                    });
-                    inside
-                })
-            {
-                found = Some(l);
-            }
-        });
+    for s in nodes(body) {
+        if let Stmt::Loop(l) = s
+            && l.body.iter().any(|s| {
+                s.nodes()
+                    .any(|s| matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Get && c.to.array == *buffer))
+            })
+        {
+            found = Some(l);
+        }
     }
     found
 }
 
 fn exchanged(body: &[Stmt]) -> Option<Name> {
     let mut found = None;
-    for stmt in body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Block { mark: Some(mark), body } = s
-                && mark.as_str() == EXCHANGED
-                && let [Stmt::Copy(copy)] = body.as_slice()
-            {
-                found = Some(copy.to.array.clone());
-            }
-        });
+    for s in nodes(body) {
+        if let Stmt::Block { mark: Some(mark), body } = s
+            && mark.as_str() == EXCHANGED
+            && let [Stmt::Copy(copy)] = body.as_slice()
+        {
+            found = Some(copy.to.array.clone());
+        }
     }
     found
 }
@@ -220,8 +213,8 @@ impl<'a> Panels<'a> {
             && along_rows.step == 1
             && strips_loop.lower == Expr::Var(columns.var.clone())
             && strips_loop.step == cores
-            && !strips_loop.upper.vars().contains(&columns.var)
-            && !strips_loop.upper.vars().contains(&l.var);
+            && !strips_loop.upper.mentions(&columns.var)
+            && !strips_loop.upper.mentions(&l.var);
         if !right_place {
             return None;
         }

@@ -8,7 +8,7 @@
 
 use loops::{BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
 
-use super::share::{ALL, ALONE, COLUMN, ROW, has_shared, shared};
+use super::multicast::{ALL, ALONE, COLUMN, ROW, has_shared, shared};
 
 /// A loop over tiles that all cores go through alike.
 #[derive(Clone, Debug)]

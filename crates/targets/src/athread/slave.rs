@@ -4,17 +4,18 @@ mod file;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::visit::nodes;
 use loops::{Copy, CopyKind, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt, Storage};
 
-use super::ahead::{Led, bound, used_once};
 use super::block;
 use super::chip::Chip;
 use super::contraction;
 use super::cost::{self, LOOP};
 use super::expr::{Binding, Scope, c_type, invalid, print};
 use super::kernel::Kernel;
-use super::outer::Outer;
-use super::share::{Shared, Sharing, kept};
+use super::multicast::{Shared, Sharing, kept};
+use super::outer_prefetch::Outer;
+use super::prefetch::{Led, bound, used_once};
 use super::vector;
 
 pub(super) use file::file;
@@ -177,14 +178,12 @@ impl Writer<'_> {
                 .insert(name.clone(), Binding::Linear { base: name.to_string(), pitches, elem: *scalar });
         }
         let mut replies = Vec::new();
-        for stmt in kernel.body {
-            stmt.walk(&mut |stmt| {
-                if let Stmt::Copy(Copy { tag: Some(tag), .. }) = stmt
-                    && !replies.contains(tag)
-                {
-                    replies.push(tag.clone());
-                }
-            });
+        for stmt in nodes(kernel.body) {
+            if let Stmt::Copy(Copy { tag: Some(tag), .. }) = stmt
+                && !replies.contains(tag)
+            {
+                replies.push(tag.clone());
+            }
         }
         for reply in &replies {
             self.line(&format!("int {reply}_sent = 0;"));
@@ -197,11 +196,8 @@ impl Writer<'_> {
 
     /// Whether statements have loops over the cores.
     fn has_threads(body: &[Stmt]) -> bool {
-        body.iter().any(|stmt| {
-            let mut found = false;
-            stmt.walk(&mut |s| found |= matches!(s, Stmt::Loop(Loop { kind: LoopKind::Parallel, .. })));
-            found
-        })
+        body.iter()
+            .any(|stmt| stmt.nodes().any(|s| matches!(s, Stmt::Loop(Loop { kind: LoopKind::Parallel, .. }))))
     }
 
     /// What all cores run in step: loops over the cores, with barriers between them.
@@ -433,16 +429,14 @@ impl Writer<'_> {
     /// Looks at what the loops over cores move.
     fn begin_threads(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
         (self.moved, self.written) = (Vec::new(), Vec::new());
-        for stmt in body {
-            stmt.walk(&mut |s| {
-                if let Stmt::Copy(copy) = s {
-                    let array = if copy.kind == CopyKind::Get { &copy.from.array } else { &copy.to.array };
-                    self.moved.push((array.clone(), copy.kind));
-                    if copy.kind == CopyKind::Put {
-                        self.written.push(array.clone());
-                    }
+        for s in nodes(body) {
+            if let Stmt::Copy(copy) = s {
+                let array = if copy.kind == CopyKind::Get { &copy.from.array } else { &copy.to.array };
+                self.moved.push((array.clone(), copy.kind));
+                if copy.kind == CopyKind::Put {
+                    self.written.push(array.clone());
                 }
-            });
+            }
         }
         self.begin_kept(body)
     }

@@ -112,14 +112,14 @@ fn lot(
 fn addresses(scope: &Scope, l: &Loop) -> Result<Option<Vec<String>>, Diagnostic> {
     let [Stmt::Assign(assign)] = l.body.as_slice() else { return Ok(None) };
     let mut accesses = vec![assign.target.clone()];
-    assign.value.walk(&mut |e| {
+    for e in assign.value.nodes() {
         if let Expr::Load(access) = e
             && stride(access, &l.var) == Stride::Follows
             && !accesses.contains(access)
         {
             accesses.push(access.clone());
         }
-    });
+    }
     for (k, access) in accesses.iter().enumerate() {
         if accesses[..k]
             .iter()
@@ -234,10 +234,10 @@ pub(super) enum Stride {
 /// How an access moves with a loop.
 pub(super) fn stride(access: &Access, var: &Name) -> Stride {
     let Some((last, outer)) = access.indices.split_last() else { return Stride::Stays };
-    if outer.iter().any(|e| e.vars().contains(var)) {
+    if outer.iter().any(|e| e.mentions(var)) {
         return Stride::Other;
     }
-    if !last.vars().contains(var) {
+    if !last.mentions(var) {
         return Stride::Stays;
     }
     // `var + something without it`: the difference of two neighbours is one.
@@ -245,10 +245,10 @@ pub(super) fn stride(access: &Access, var: &Name) -> Stride {
         match e {
             Expr::Var(name) => name == var,
             Expr::Binary(BinaryOp::Add, a, b) => {
-                let (x, y) = (a.vars().contains(var), b.vars().contains(var));
+                let (x, y) = (a.mentions(var), b.mentions(var));
                 x != y && if x { unit(a, var) } else { unit(b, var) }
             }
-            Expr::Binary(BinaryOp::Sub, a, b) => !b.vars().contains(var) && unit(a, var),
+            Expr::Binary(BinaryOp::Sub, a, b) => !b.mentions(var) && unit(a, var),
             _ => false,
         }
     }
@@ -287,10 +287,7 @@ impl Vector<'_> {
             return Ok(false);
         }
         // What is written may be read in other elements only if these do not move with it.
-        let mut clash = false;
-        assign.value.walk(&mut |e| {
-            clash |= matches!(e, Expr::Load(a) if a.array == assign.target.array && *a != assign.target);
-        });
+        let clash = assign.value.loads().any(|a| a.array == assign.target.array && *a != assign.target);
         if clash {
             return Ok(false);
         }

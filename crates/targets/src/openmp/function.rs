@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use loops::{Code, CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
+use loops::{Code, Diagnostic, Expr, Function, ParamMode, Stmt};
 
 use crate::c::{CExpr, CFunction, CParam, CStmt};
 use crate::c_print::{Layout, Printer};
-use crate::openmp::held::counted_arrays;
 use crate::openmp::helpers::Helper;
 use crate::openmp::lower::Lower;
 use crate::openmp::memory::null_test;
 use crate::openmp::names::Names;
 use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Form, Scope};
+use crate::openmp::tile_sums::counted_arrays;
 use crate::openmp::types::Structs;
 use crate::openmp::usage::Usage;
 use crate::openmp::{Options, Signature, SignatureParam, Style};
@@ -205,17 +205,7 @@ fn checked_body(
 /// The negation of an assumption.
 fn violation(lower: &mut Lower<'_>, assumption: &Expr) -> Result<CExpr, Diagnostic> {
     Ok(match assumption {
-        Expr::Compare(op, a, b) => {
-            let op = match op {
-                CompareOp::Eq => CompareOp::Ne,
-                CompareOp::Ne => CompareOp::Eq,
-                CompareOp::Lt => CompareOp::Ge,
-                CompareOp::Le => CompareOp::Gt,
-                CompareOp::Gt => CompareOp::Le,
-                CompareOp::Ge => CompareOp::Lt,
-            };
-            CExpr::binary(op.symbol(), lower.assumed(a)?, lower.assumed(b)?)
-        }
+        Expr::Compare(op, a, b) => CExpr::binary(op.negated().symbol(), lower.assumed(a)?, lower.assumed(b)?),
         _ => CExpr::unary("!", lower.assumed(assumption)?),
     })
 }

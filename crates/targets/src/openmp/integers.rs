@@ -6,15 +6,15 @@
 use loops::{BinaryOp, Expr, Scalar, Value};
 
 use crate::c::CExpr;
-use crate::openmp::arith;
 use crate::openmp::helpers::Helper;
+use crate::openmp::index_arithmetic;
 use crate::openmp::lower::Lower;
 
 /// The value of a literal of any type of integers.
 fn literal(e: &CExpr) -> Option<i64> {
     match e {
         CExpr::Literal(text) => text.trim_end_matches(['u', 'l']).parse().ok(),
-        e => arith::value(e),
+        e => index_arithmetic::value(e),
     }
 }
 

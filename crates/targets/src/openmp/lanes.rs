@@ -9,7 +9,6 @@ use loops::{Access, BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Scal
 
 use crate::c::{CExpr, CStmt};
 use crate::openmp::lower::Lower;
-use crate::openmp::memory::reads_memory;
 
 /// The loop inside of a parallel loop whose iterations are lanes.
 pub struct Lanes<'a> {
@@ -31,18 +30,14 @@ fn only_loop(body: &[Stmt]) -> Option<&Loop> {
 
 /// Whether compilers have this as an operation on vectors, without a choice between two values.
 fn straight(e: &Expr) -> bool {
-    let mut all = true;
-    e.walk(&mut |e| {
-        all &= match e {
-            Expr::Int(_) | Expr::I32(_) | Expr::F32(_) | Expr::F64(_) | Expr::Var(_) | Expr::Load(_) => true,
-            Expr::Unary(op, _) => matches!(op, UnaryOp::Neg | UnaryOp::Abs),
-            Expr::Binary(op, _, _) => {
-                matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div)
-            }
-            _ => false,
-        };
-    });
-    all
+    e.nodes().all(|e| match e {
+        Expr::Int(_) | Expr::I32(_) | Expr::F32(_) | Expr::F64(_) | Expr::Var(_) | Expr::Load(_) => true,
+        Expr::Unary(op, _) => matches!(op, UnaryOp::Neg | UnaryOp::Abs),
+        Expr::Binary(op, _, _) => {
+            matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div)
+        }
+        _ => false,
+    })
 }
 
 impl Lower<'_> {
@@ -52,7 +47,7 @@ impl Lower<'_> {
     pub fn lanes<'a>(&self, l: &'a Loop) -> Option<Lanes<'a>> {
         let inner = only_loop(&l.body)?;
         let plain = |l: &Loop| l.reductions.is_empty() && l.step.max(1) == 1;
-        let alike = |e: &Expr| !e.vars().contains(&l.var) && !reads_memory(e);
+        let alike = |e: &Expr| !e.mentions(&l.var) && !e.has_loads();
         if self.paper() || !plain(l) || !plain(inner) || inner.kind != LoopKind::Sequential {
             return None;
         }
@@ -86,15 +81,13 @@ impl Lower<'_> {
             }
             sums |= assign.update.is_some();
             let mut fits = true;
-            assign.value.walk(&mut |e| {
-                if let Expr::Load(access) = e {
-                    let same = |access: &Access| access.indices.iter().all(|e| !e.vars().contains(&l.var));
-                    let once = || access.indices.iter().all(|e| !e.vars().contains(&inner.var));
-                    fits &= local(&access.array)
-                        || elem(&access.array).as_ref() == Some(&first)
-                            && (once() || same(access) || access.is_adjacent_along(&l.var));
-                }
-            });
+            for access in assign.value.loads() {
+                let same = |access: &Access| access.indices.iter().all(|e| !e.mentions(&l.var));
+                let once = || access.indices.iter().all(|e| !e.mentions(&inner.var));
+                fits &= local(&access.array)
+                    || elem(&access.array).as_ref() == Some(&first)
+                        && (once() || same(access) || access.is_adjacent_along(&l.var));
+            }
             if !fits {
                 return None;
             }

@@ -3,11 +3,10 @@
 use loops::{Access, BinaryOp, Diagnostic, Expr, Loop, LoopKind, Stmt};
 
 use crate::c::{CExpr, CFor, CStmt};
-use crate::openmp::arith;
-use crate::openmp::choices::{self, Care};
 use crate::openmp::helpers::Helper;
+use crate::openmp::index_arithmetic;
 use crate::openmp::lower::Lower;
-use crate::openmp::memory::reads_memory;
+use crate::openmp::masked_loads::{self, Care};
 use crate::openmp::scope::Binding;
 use crate::openmp::stmt::Code;
 use crate::openmp::vectors::Shape;
@@ -93,10 +92,10 @@ impl Lower<'_> {
         let mut form = self.form(l)?;
         let care = match form {
             _ if self.paper() => Care::None,
-            LoopForm::Plain | LoopForm::Unroll(_) => choices::care(l, self.native),
+            LoopForm::Plain | LoopForm::Unroll(_) => masked_loads::care(l, self.native),
             // Lanes, and iterations that threads share out, are not unrolled as a whole.
             LoopForm::Parallel | LoopForm::Simd | LoopForm::Vectors(_) => {
-                choices::care(l, false).only(Care::Scalar)
+                masked_loads::care(l, false).only(Care::Scalar)
             }
         };
         if care == Care::Scalar && !matches!(form, LoopForm::Parallel) {
@@ -114,7 +113,7 @@ impl Lower<'_> {
         let natural = self.ranges.of(&l.lower).low.is_some_and(|v| v >= 0);
         let mut upper = if natural { self.natural_end(&l.upper)? } else { self.place(&l.upper)? };
         let mut end_name = None;
-        if reads_memory(&l.upper) {
+        if l.upper.has_loads() {
             // the end is computed once, before the first iteration
             let name = self.names.take(&format!("{}_end", l.var));
             let ty = format!("const {}", self.index_type);
@@ -201,15 +200,15 @@ impl Lower<'_> {
                 ))
             }
             Expr::Binary(BinaryOp::FloorDiv, a, divisor) if positive(divisor).is_some() => {
-                Ok(arith::div(self.index(a)?, self.index(divisor)?))
+                Ok(index_arithmetic::div(self.index(a)?, self.index(divisor)?))
             }
             Expr::Binary(BinaryOp::Add, quotient, more) => {
                 // `(a floordiv c) + k` is `(a + k * c) floordiv c`
                 if let (Expr::Binary(BinaryOp::FloorDiv, a, divisor), Expr::Int(k)) = (&**quotient, &**more)
                     && let Some(more) = positive(divisor).and_then(|c| c.checked_mul(*k))
                 {
-                    let dividend = arith::add(self.index(a)?, CExpr::int(more));
-                    return Ok(arith::div(dividend, self.index(divisor)?));
+                    let dividend = index_arithmetic::add(self.index(a)?, CExpr::int(more));
+                    return Ok(index_arithmetic::div(dividend, self.index(divisor)?));
                 }
                 self.index(e)
             }

@@ -8,8 +8,8 @@ use loops::{
 
 use crate::c::CExpr;
 use crate::math;
-use crate::openmp::arith;
 use crate::openmp::helpers::Helper;
+use crate::openmp::index_arithmetic;
 use crate::openmp::names::Names;
 use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Scope};
@@ -409,7 +409,7 @@ impl Lower<'_> {
         let index = ty == Scalar::I64;
         let wrap = wraps && ty == Scalar::I32;
         // The quotient of the least integer by -1 is out of range, and C has none by 0.
-        let guarded = self.wrapping && !natural && arith::value(&b).is_none_or(|v| v <= 0);
+        let guarded = self.wrapping && !natural && index_arithmetic::value(&b).is_none_or(|v| v <= 0);
         if let Some(value) = wrapped(op, &a, &b, ty).filter(|_| wraps) {
             return value;
         }
@@ -420,9 +420,9 @@ impl Lower<'_> {
             BinaryOp::Mul if index && wraps => self.helper(Helper::Mul64, "lozenge_mul", vec![a, b]),
             BinaryOp::Div if index && guarded => self.helper(Helper::Div64, "lozenge_div", vec![a, b]),
             BinaryOp::Rem if index && guarded => self.helper(Helper::Rem64, "lozenge_rem", vec![a, b]),
-            BinaryOp::Add if index => arith::add(a, b),
-            BinaryOp::Sub if index => arith::sub(a, b),
-            BinaryOp::Mul if index => arith::mul(a, b),
+            BinaryOp::Add if index => index_arithmetic::add(a, b),
+            BinaryOp::Sub if index => index_arithmetic::sub(a, b),
+            BinaryOp::Mul if index => index_arithmetic::mul(a, b),
             BinaryOp::Add if wrap => self.helper(Helper::Add32, "lozenge_add_i32", vec![a, b]),
             BinaryOp::Sub if wrap => self.helper(Helper::Sub32, "lozenge_sub_i32", vec![a, b]),
             BinaryOp::Mul if wrap => self.helper(Helper::Mul32, "lozenge_mul_i32", vec![a, b]),
@@ -434,8 +434,10 @@ impl Lower<'_> {
             BinaryOp::Div => CExpr::binary("/", a, b),
             BinaryOp::Rem if ty.is_float() => self.math("fmod", ty, vec![a, b]),
             BinaryOp::Rem => CExpr::binary("%", a, b),
-            BinaryOp::FloorDiv if natural || arith::value(&b) == Some(1) => arith::div(a, b),
-            BinaryOp::Mod if natural || arith::value(&b) == Some(1) => arith::rem(a, b),
+            BinaryOp::FloorDiv if natural || index_arithmetic::value(&b) == Some(1) => {
+                index_arithmetic::div(a, b)
+            }
+            BinaryOp::Mod if natural || index_arithmetic::value(&b) == Some(1) => index_arithmetic::rem(a, b),
             BinaryOp::FloorDiv | BinaryOp::Mod if self.native => self.native(op, a, b, ty),
             BinaryOp::Min | BinaryOp::Max if self.native && ty != Scalar::Bool => self.native(op, a, b, ty),
             BinaryOp::FloorDiv if index => self.helper(Helper::FloorDiv64, "lozenge_floor_div", vec![a, b]),
@@ -477,7 +479,7 @@ fn is_bound(e: &CExpr, least: bool) -> bool {
 
 /// The value of an operation on literals that wraps.
 fn wrapped(op: BinaryOp, a: &CExpr, b: &CExpr, ty: Scalar) -> Option<CExpr> {
-    let number = |e: &CExpr| arith::value(e).map(|v| Value::I64(v).cast(ty));
+    let number = |e: &CExpr| index_arithmetic::value(e).map(|v| Value::I64(v).cast(ty));
     match Value::binary(op, number(a)?, number(b)?).ok()?.cast(Scalar::I64) {
         Value::I64(value) if ty == Scalar::I64 || value != i64::from(i32::MIN) => Some(CExpr::int(value)),
         _ => None,

@@ -8,8 +8,8 @@
 use loops::{ArrayDecl, BinaryOp, Code, Diagnostic, Elem, Expr, LoopKind, Name, Stmt, Storage};
 
 use crate::c::{CExpr, CStmt};
-use crate::openmp::arith;
 use crate::openmp::helpers::Helper;
+use crate::openmp::index_arithmetic;
 use crate::openmp::lower::Lower;
 use crate::openmp::scope::{Array, Form};
 use crate::openmp::types::elem_bytes;
@@ -63,7 +63,7 @@ impl Claims<'_> {
 
 /// Whether an array of these extents is small enough for the stack of a thread.
 pub fn small(elem: &Elem, dims: &[CExpr]) -> bool {
-    let constants = dims.iter().map(arith::value).collect::<Option<Vec<i64>>>();
+    let constants = dims.iter().map(index_arithmetic::value).collect::<Option<Vec<i64>>>();
     constants.and_then(|dims| bytes(elem, &dims)).is_some_and(|bytes| bytes <= AUTO_STACK)
 }
 
@@ -128,7 +128,7 @@ impl Lower<'_> {
         self.find(stmts, &mut bound.to_vec(), &mut found)?;
         let (mut claims, mut code) = (Vec::new(), Vec::new());
         for decl in found {
-            if decl.dims.iter().any(reads_memory) {
+            if decl.dims.iter().any(Expr::has_loads) {
                 let message = format!("an extent of the local array `{}` is read from an array", decl.name);
                 return Err(Diagnostic::general(Code("T0002"), message).help(
                     "extents consist of constants, sizes and loop variables; use an upper bound of this one",
@@ -199,7 +199,7 @@ impl Lower<'_> {
 
     /// The product of extents, those below 0 taken as 0.
     pub fn native_product(&mut self, dims: Vec<CExpr>) -> CExpr {
-        let constants = dims.iter().map(arith::value).collect::<Option<Vec<i64>>>();
+        let constants = dims.iter().map(index_arithmetic::value).collect::<Option<Vec<i64>>>();
         if let Some(product) =
             constants.and_then(|c| c.iter().try_fold(1i64, |p, d| p.checked_mul((*d).max(0))))
         {
@@ -207,7 +207,7 @@ impl Lower<'_> {
         }
         let mut product: Option<CExpr> = None;
         for dim in dims {
-            let dim = match arith::value(&dim) {
+            let dim = match index_arithmetic::value(&dim) {
                 Some(value) => CExpr::int(value.max(0)),
                 None => {
                     self.helpers.insert(Helper::NativeExtent);
@@ -234,7 +234,7 @@ impl Lower<'_> {
                     if self.on_heap(decl)? && !self.claimed.contains_key(&std::ptr::from_ref(decl)) =>
                 {
                     let uses = self.usage.get(decl);
-                    if (uses.read || uses.written) && !decl.dims.iter().any(|d| mentions(d, bound)) {
+                    if (uses.read || uses.written) && !decl.dims.iter().any(|d| d.mentions_any(bound)) {
                         found.push(decl);
                     }
                 }
@@ -256,7 +256,7 @@ impl Lower<'_> {
         let mut factor = 1i64;
         for dim in dims {
             let dim = self.extent(dim)?;
-            if let Some(value) = arith::value(&dim) {
+            if let Some(value) = index_arithmetic::value(&dim) {
                 factor = factor.checked_mul(value.max(0)).unwrap_or(i64::MAX);
                 continue;
             }
@@ -272,7 +272,7 @@ impl Lower<'_> {
     }
 
     pub(crate) fn extent_product(&mut self, a: CExpr, b: CExpr) -> CExpr {
-        match (arith::value(&a), arith::value(&b)) {
+        match (index_arithmetic::value(&a), index_arithmetic::value(&b)) {
             (Some(x), Some(y)) => CExpr::int(x.checked_mul(y).unwrap_or(i64::MAX)),
             (Some(1), _) => b,
             (_, Some(1)) => a,
@@ -300,39 +300,6 @@ impl Lower<'_> {
     }
 }
 
-fn any(e: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
-    let mut todo = vec![e];
-    while let Some(e) = todo.pop() {
-        if test(e) {
-            return true;
-        }
-        match e {
-            Expr::Unary(_, a) | Expr::Cast(_, a) => todo.push(a),
-            Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => todo.extend([&**a, &**b]),
-            Expr::Select(a, b, c) => todo.extend([&**a, &**b, &**c]),
-            Expr::Call { args, .. } => todo.extend(args),
-            Expr::Load(access) => todo.extend(&access.indices),
-            Expr::Int(_) | Expr::I32(_) | Expr::F32(_) | Expr::F64(_) | Expr::Bool(_) | Expr::Var(_) => {}
-        }
-    }
-    false
-}
-
-/// Whether an expression mentions one of the names as an index.
-pub fn mentions(e: &Expr, names: &[&Name]) -> bool {
-    any(e, &|e| matches!(e, Expr::Var(name) if names.contains(&name)))
-}
-
-/// Whether an expression reads an array or a scalar variable.
-pub fn reads_memory(e: &Expr) -> bool {
-    any(e, &|e| matches!(e, Expr::Load(_)))
-}
-
-/// Whether an expression reads this array or scalar variable.
-pub fn reads(e: &Expr, array: &Name) -> bool {
-    any(e, &|e| matches!(e, Expr::Load(access) if access.array == *array))
-}
-
 fn has_product(e: &Expr) -> bool {
-    any(e, &|e| matches!(e, Expr::Binary(BinaryOp::Mul, ..)))
+    e.nodes().any(|e| matches!(e, Expr::Binary(BinaryOp::Mul, ..)))
 }

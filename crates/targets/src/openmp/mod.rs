@@ -12,33 +12,33 @@
 //! What is deliberately not here: no decision about loops (order, tiles, which run in parallel) and no file.
 
 mod adapter;
-mod amount;
-mod arith;
-pub(crate) mod beyond;
-pub(crate) mod build;
-mod carry;
-mod choices;
+mod carried_elements;
 mod function;
-mod held;
+pub(crate) mod harness;
 mod helpers;
+mod imbalance;
+mod index_arithmetic;
 mod integers;
 mod lanes;
 mod loop_form;
 mod lower;
+mod masked_loads;
 mod memory;
 pub(crate) mod names;
+pub(crate) mod overflow_tests;
 mod parallel;
-mod promote;
 mod ranges;
 mod region;
+mod scalar_replacement;
 pub(crate) mod scalars;
 mod scope;
 mod stmt;
+mod tile_sums;
 pub(crate) mod types;
-mod uneven;
 mod usage;
 mod vectors;
-mod wide;
+mod wide_values;
+mod work;
 
 use std::collections::BTreeSet;
 

@@ -8,16 +8,17 @@
 
 use std::collections::BTreeSet;
 
+use loops::visit::nodes;
 use loops::{Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt, Value};
 
 use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::helpers::Helper;
+use crate::openmp::imbalance::uneven;
 use crate::openmp::lower::Lower;
-use crate::openmp::memory::{null_test, reads_memory, small};
+use crate::openmp::memory::{null_test, small};
 use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::stmt::Code;
 use crate::openmp::types::{leaves, member};
-use crate::openmp::uneven::uneven;
 
 /// A variable that stands for a scalar behind a pointer during a reduction: clauses take variables
 /// only.
@@ -74,7 +75,7 @@ enum Ends {
 /// Whether how much an iteration has to do is data.
 fn by_data(body: &[Stmt]) -> Option<Ends> {
     body.iter().find_map(|stmt| match stmt {
-        Stmt::Loop(l) if reads_memory(&l.lower) || reads_memory(&l.upper) => Some(Ends::Here),
+        Stmt::Loop(l) if l.lower.has_loads() || l.upper.has_loads() => Some(Ends::Here),
         Stmt::Loop(l) => by_data(&l.body).map(|_| Ends::Inside),
         other => other.bodies().into_iter().find_map(by_data),
     })
@@ -187,24 +188,22 @@ impl Lower<'_> {
         let variable = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let (mut stores, mut bytes, mut names) = (false, false, BTreeSet::new());
         let mut arrays = BTreeSet::new();
-        for stmt in &l.body {
-            stmt.walk(&mut |stmt| {
-                if let Stmt::Assign(assign) = stmt
-                    && !assign.target.indices.is_empty()
-                    && let Some(Binding::Array(array)) = self.scope.get(&assign.target.array)
-                {
-                    stores |= matches!(array.elem, Elem::Scalar(elem) if elem.is_int());
-                    bytes |= matches!(array.elem, Elem::Scalar(elem) if elem.bytes() == 1);
-                    arrays.insert(assign.target.array.clone());
+        for stmt in nodes(&l.body) {
+            if let Stmt::Assign(assign) = stmt
+                && !assign.target.indices.is_empty()
+                && let Some(Binding::Array(array)) = self.scope.get(&assign.target.array)
+            {
+                stores |= matches!(array.elem, Elem::Scalar(elem) if elem.is_int());
+                bytes |= matches!(array.elem, Elem::Scalar(elem) if elem.bytes() == 1);
+                arrays.insert(assign.target.array.clone());
+            }
+            arrays.extend(stmt.exprs().into_iter().flat_map(Expr::arrays));
+            names.extend(stmt.exprs().into_iter().flat_map(Expr::vars).filter_map(|var| {
+                match self.scope.get(&var) {
+                    Some(Binding::Index(CExpr::Name(name))) if variable(name) => Some(name.clone()),
+                    _ => None,
                 }
-                arrays.extend(stmt.exprs().into_iter().flat_map(Expr::arrays));
-                names.extend(stmt.exprs().into_iter().flat_map(Expr::vars).filter_map(|var| {
-                    match self.scope.get(&var) {
-                        Some(Binding::Index(CExpr::Name(name))) if variable(name) => Some(name.clone()),
-                        _ => None,
-                    }
-                }));
-            });
+            }));
         }
         // A byte that is stored may be one of a pointer as well.
         if bytes {

@@ -9,8 +9,6 @@ use std::collections::HashMap;
 
 use loops::{BinaryOp, CompareOp, Expr, Loop, Name, Scalar};
 
-use crate::openmp::memory::{mentions, reads_memory};
-
 /// Least and greatest value, where known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Interval {
@@ -59,7 +57,7 @@ impl Ranges {
                 Expr::Binary(BinaryOp::And, a, b) => todo.extend([&**a, &**b]),
                 Expr::Compare(op, a, b) => match (&**a, &**b) {
                     (a, Expr::Int(value)) => self.compare(a, *op, *value),
-                    (Expr::Int(value), b) => self.compare(b, mirrored(*op), *value),
+                    (Expr::Int(value), b) => self.compare(b, op.mirrored(), *value),
                     _ => {}
                 },
                 _ => {}
@@ -180,7 +178,7 @@ impl Ranges {
         let Some(place) = self.loops.iter().rposition(|(var, _)| var == name) else { return false };
         // the bound's names may stand for other things further in
         let inner: Vec<&Name> = self.loops[place..].iter().map(|(var, _)| var).collect();
-        if mentions(bound, &inner) || reads_memory(bound) {
+        if bound.mentions_any(&inner) || bound.has_loads() {
             return false;
         }
         match &self.loops[place].1 {
@@ -246,15 +244,5 @@ impl Ranges {
             }
             _ => unknown,
         }
-    }
-}
-
-fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Lt => CompareOp::Gt,
-        CompareOp::Le => CompareOp::Ge,
-        CompareOp::Gt => CompareOp::Lt,
-        CompareOp::Ge => CompareOp::Le,
-        other => other,
     }
 }

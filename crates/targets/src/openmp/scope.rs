@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use loops::{Elem, Name};
 
 use crate::c::CExpr;
-use crate::openmp::arith;
+use crate::openmp::index_arithmetic;
 
 /// A name of the loop IR in C.
 #[derive(Clone, Debug)]
@@ -121,14 +121,14 @@ fn next_offset(offset: CExpr, dim: &CExpr, index: CExpr) -> CExpr {
     if let CExpr::Binary("+", before, quotient) = &offset
         && let Some(x) = whole(quotient)
     {
-        return arith::add_terms(arith::mul((**before).clone(), dim.clone()), x);
+        return index_arithmetic::add_terms(index_arithmetic::mul((**before).clone(), dim.clone()), x);
     }
-    arith::add_terms(arith::mul(offset, dim.clone()), index)
+    index_arithmetic::add_terms(index_arithmetic::mul(offset, dim.clone()), index)
 }
 
 /// Whether a literal is the product of two others.
 fn is_product(product: &CExpr, a: &CExpr, b: &CExpr) -> bool {
-    match (arith::value(product), arith::value(a), arith::value(b)) {
+    match (index_arithmetic::value(product), index_arithmetic::value(a), index_arithmetic::value(b)) {
         (Some(product), Some(a), Some(b)) => a.checked_mul(b) == Some(product),
         _ => false,
     }

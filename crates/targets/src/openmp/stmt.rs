@@ -3,10 +3,10 @@
 use loops::{ArrayDecl, Assign, Copy, Diagnostic, Elem, Expr, Name, ReduceOp, Stmt};
 
 use crate::c::{CExpr, CFor, CStmt};
-use crate::openmp::arith;
 use crate::openmp::helpers::Helper;
+use crate::openmp::index_arithmetic;
 use crate::openmp::lower::{Lower, invalid};
-use crate::openmp::memory::{Claims, constant_dims, null_test, reads};
+use crate::openmp::memory::{Claims, constant_dims, null_test};
 use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::types::{at_path, elem_bytes, member};
 
@@ -32,7 +32,7 @@ fn same_updates<'a>(first: &Assign, rest: &'a [Stmt]) -> Vec<&'a Assign> {
         Stmt::Assign(next)
             if next.target == first.target
                 && next.update == first.update
-                && !next.value.arrays().contains(&first.target.array) =>
+                && !next.value.reads(&first.target.array) =>
         {
             Some(next)
         }
@@ -191,7 +191,8 @@ impl Lower<'_> {
                     self.stack_bytes.saturating_add(bytes.saturating_mul(elem_bytes(&decl.elem)));
             }
             // C has no arrays of no elements
-            let nonempty = |d: CExpr| if arith::value(&d).is_some_and(|v| v < 1) { CExpr::int(1) } else { d };
+            let nonempty =
+                |d: CExpr| if index_arithmetic::value(&d).is_some_and(|v| v < 1) { CExpr::int(1) } else { d };
             out.push(CStmt::Declare {
                 ty: self.elem_type(&decl.elem),
                 name: c_name.clone(),
@@ -338,7 +339,7 @@ impl Lower<'_> {
                     )));
                 };
                 let first = std::mem::replace(place, CExpr::int(0));
-                *place = arith::add(first, CExpr::name(var));
+                *place = index_arithmetic::add(first, CExpr::name(var));
             }
             let array = lower.array(&access.array)?;
             if array.dims.len() != own {
@@ -397,5 +398,5 @@ fn initialises(assign: &Assign, decl: &ArrayDecl) -> bool {
         && assign.target.array == decl.name
         && assign.target.indices.is_empty()
         && assign.target.path.is_empty()
-        && !reads(&assign.value, &decl.name)
+        && !assign.value.reads(&decl.name)
 }

@@ -55,7 +55,7 @@ impl Lower<'_> {
 
     /// Whether an operation on vectors gives this value in every lane.
     fn in_lanes(&self, e: &Expr, lane: &Name, scalar: Scalar) -> bool {
-        if !e.vars().contains(lane) {
+        if !e.mentions(lane) {
             return true;
         }
         match e {
@@ -155,7 +155,7 @@ impl Lower<'_> {
     /// An element of an access, or a vector of elements in a loop that is written as vectors.
     pub fn vector_at(&self, access: &Access, element: CExpr) -> CExpr {
         match &self.in_vectors {
-            Some(vectors) if access.indices.iter().any(|e| e.vars().contains(&vectors.var)) => {
+            Some(vectors) if access.indices.iter().any(|e| e.mentions(&vectors.var)) => {
                 let place = CExpr::Cast(format!("{} *", vectors.ty), Box::new(CExpr::unary("&", element)));
                 CExpr::unary("*", place)
             }
@@ -167,7 +167,7 @@ impl Lower<'_> {
     /// converts it in arithmetic only, and subtracting 0 changes no number.
     pub fn vector_of(&self, value: &Expr, c_value: CExpr) -> CExpr {
         match &self.in_vectors {
-            Some(vectors) if !value.vars().contains(&vectors.var) => {
+            Some(vectors) if !value.mentions(&vectors.var) => {
                 let zeros = CExpr::literal(format!("({}){{0}}", vectors.ty));
                 let positive_zero = match value {
                     Expr::F32(bits) => bits.value().to_bits() == 0,

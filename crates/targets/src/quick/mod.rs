@@ -11,7 +11,7 @@ use loops::{Diagnostic, Function, Name, ParamMode, Program, Scalar};
 
 use crate::c::CFunction;
 use crate::openmp::Options;
-use crate::openmp::build::{
+use crate::openmp::harness::{
     Done, Helper, Structs, counts, function_names, helper_text, leaf_paths, translate,
 };
 
@@ -82,7 +82,7 @@ fn run(callee: &Callee) -> String {
     line("}".to_owned());
     for (k, p) in params.iter().enumerate() {
         let ty = &p.c_type;
-        line(format!("/* {} */", crate::outside::comment_text(p.name.as_str())));
+        line(format!("/* {} */", crate::foreign_names::comment_text(p.name.as_str())));
         line(format!("const int64_t count{k} = {name}_count{k}(size);"));
         line(format!("{ty} *data{k} = memory(count{k}, sizeof({ty}));"));
         if p.mode == ParamMode::InOut {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use loops::visit::nodes;
 use loops::{Data, Elem, Function, Name, ParamMode, Tensor};
 
 use super::succeed;
@@ -158,11 +159,7 @@ fn value(e: &loops::Expr, sizes: &BTreeMap<Name, i64>) -> usize {
 }
 
 fn has_reductions(function: &Function) -> bool {
-    let mut found = false;
-    for stmt in &function.body {
-        stmt.walk(&mut |s| found |= matches!(s, loops::Stmt::Loop(l) if !l.reductions.is_empty()));
-    }
-    found
+    nodes(&function.body).any(|s| matches!(s, loops::Stmt::Loop(l) if !l.reductions.is_empty()))
 }
 
 /// Random arguments, written to the file `in`.

@@ -5,7 +5,7 @@ use loops::{CompareOp, Name};
 use super::super::condition::compare_op;
 use super::super::index::{Index, atom_number};
 use super::super::{Lowering, Try};
-use super::{Header, expr_mentions, turned};
+use super::{Header, expr_mentions};
 use crate::ast::{Binary, Expr, ExprKind};
 use crate::codes;
 use crate::linear::Linear;
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         Ok(if is_variable(left) {
             Sides { op, left: left_index, right: right_index, alone: true }
         } else if is_variable(right) {
-            Sides { op: turned(op), left: right_index, right: left_index, alone: true }
+            Sides { op: op.mirrored(), left: right_index, right: left_index, alone: true }
         } else {
             Sides { op, left: left_index, right: right_index, alone: false }
         })

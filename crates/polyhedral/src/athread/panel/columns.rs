@@ -13,9 +13,9 @@ use isl::UnionSet;
 use loops::{Expr, Name};
 
 use super::super::Options;
-use super::super::data::{self, Group};
-use super::super::split::{self, Item, Kernel, Part};
-use super::super::tile::{self, aligned, ceil};
+use super::super::data_mapping::{self, Group};
+use super::super::host_split::{self, Item, Kernel, Part};
+use super::super::tile_sizes::{self, aligned, ceil};
 use super::{Panel, WORTH, apart, around, one, union};
 use crate::fault::Result;
 use crate::model::Model;
@@ -52,7 +52,8 @@ pub(super) fn whole(
     }
     let Some((made, sums)) = parted(model, a)? else { return Ok(None) };
     let hints = options.hints.iter().map(|(name, n)| (readable(name), *n)).collect();
-    let trips = |member: &Member| tile::trips(model, member, &split::read(model, &made.filter)?, &hints);
+    let trips =
+        |member: &Member| tile_sizes::trips(model, member, &host_split::read(model, &made.filter)?, &hints);
     let (height, width) = (trips(&made.parallel[0])?, trips(&made.parts[0].inner[0])?);
     if height.saturating_mul(width) < WORTH {
         return Ok(None);
@@ -68,7 +69,7 @@ pub(super) fn whole(
     let tried = ceil(width, 8) * 8;
     let mut groups = Vec::new();
     for kernel in kernels(tried)? {
-        match data::groups(model, &kernel)? {
+        match data_mapping::groups(model, &kernel)? {
             Ok(own) => groups.push(own),
             Err(_) => return Ok(None),
         }
@@ -139,23 +140,23 @@ fn parted(model: &Model, a: &Kernel) -> Result<Option<(Kernel, Kernel)>> {
         return Ok(None);
     }
     let part = |filter: &SetText, inner: &[Member]| -> Result<Part> {
-        let own = split::read(model, filter)?;
+        let own = host_split::read(model, filter)?;
         let mut statements = Vec::new();
         for statement in &main.statements {
-            if split::has(&own, &model.statements[*statement])? {
+            if host_split::has(&own, &model.statements[*statement])? {
                 statements.push(*statement);
             }
         }
-        let inner = split::restricted(model, inner, &own)?;
+        let inner = host_split::restricted(model, inner, &own)?;
         Ok(Part { filter: filter.clone(), inner, leaf: Node::Leaf, statements, ..main.clone() })
     };
     let parallel = |own: &UnionSet, members: &[Member]| -> Result<Vec<Member>> {
-        let members = split::restricted(model, members, own)?;
+        let members = host_split::restricted(model, members, own)?;
         Ok(members.into_iter().map(|m| Member { coincident: true, ..m }).collect())
     };
     let made = Kernel {
         filter: first.filter.clone(),
-        parallel: parallel(&split::read(model, &first.filter)?, &main.inner)?,
+        parallel: parallel(&host_split::read(model, &first.filter)?, &main.inner)?,
         parts: vec![part(&first.filter, &a.parallel)?],
         ..a.clone()
     };

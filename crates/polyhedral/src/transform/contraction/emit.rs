@@ -3,7 +3,7 @@
 use loops::{Access, ArrayDecl, Assign, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt, Storage};
 
 use super::Split;
-use super::rows::{Range, all, holds, sum, tile, value};
+use super::bound_rows::{Range, all, holds, sum, tile, value};
 use super::{Claim, Operand, Plan, Role, Stager};
 use crate::codegen::Instance;
 use arith::fourier_motzkin::drop_implied;

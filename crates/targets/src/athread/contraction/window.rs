@@ -5,9 +5,9 @@ use loops::{Access, Expr, Loop, Name};
 use super::super::block::ROWS;
 use super::super::cost;
 use super::super::expr::{Scope, print};
-use super::super::ragged::{self, alone, aside, groups, rest};
+use super::super::triangular::{self, alone, aside, groups, rest};
 use super::super::vector;
-use super::{BEYOND, Contraction, Factors, STRIP, added, at, depends};
+use super::{BEYOND, Contraction, Factors, STRIP, added, at};
 use crate::c::CExpr;
 
 /// Some columns of a tile, from `{j}_from` to `{j}_to`.
@@ -52,7 +52,7 @@ impl Window<'_> {
             given.push((a, b));
         }
         let strips = all.iter().any(|f| f.strip.is_some());
-        let on = |l: &Loop, by: &Loop| depends(&l.lower, &by.var) || depends(&l.upper, &by.var);
+        let on = |l: &Loop, by: &Loop| l.lower.mentions(&by.var) || l.upper.mentions(&by.var);
         let columns_on_rows = on(c.columns, c.rows);
         Some(Window {
             scope,
@@ -64,7 +64,7 @@ impl Window<'_> {
             sum_on_rows: on(c.sum, c.rows),
             rows_on_sum: on(c.rows, c.sum),
             columns_on_rows,
-            over: columns_on_rows && strips && !depends(&c.columns.lower, &c.rows.var),
+            over: columns_on_rows && strips && !c.columns.lower.mentions(&c.rows.var),
             scalar: vector::scalar(c.columns).cycles().max(cost::CHAIN) + cost::LOOP,
             widths: c.kind.vectors().filter(|v| !strips || *v <= 2).collect(),
         })
@@ -82,7 +82,7 @@ impl Window<'_> {
         }
         let calls =
             self.widths.iter().map(|v| (*v, self.call(1, *v, true, "1"), self.call(1, *v, false, "1")));
-        let row = ragged::Block { aligned: self.aligned(), calls: calls.collect(), scalar: self.scalar };
+        let row = triangular::Block { aligned: self.aligned(), calls: calls.collect(), scalar: self.scalar };
         for rows in ROWS {
             lines.extend(self.rows(rows, &row)?);
         }
@@ -136,7 +136,7 @@ impl Window<'_> {
     }
 
     /// Groups of so many rows each.
-    fn rows(&self, rows: usize, row: &ragged::Block) -> Option<Vec<String>> {
+    fn rows(&self, rows: usize, row: &triangular::Block) -> Option<Vec<String>> {
         let (k, i, j) = (&self.c.sum.var, &self.c.rows.var, &self.c.columns.var);
         let mut lines = Vec::new();
         // Where all rows have the same bounds, all their groups are one call.
@@ -183,7 +183,7 @@ impl Window<'_> {
         let i = &self.c.rows.var;
         let ends = |e: &Expr, pick: &str| -> Option<String> {
             let first = self.scope.text(e).ok()?;
-            if !depends(e, i) {
+            if !e.mentions(i) {
                 Some(first)
             } else {
                 Some(format!("{pick}({first}, {})", at(self.scope, e, i, last)?))
@@ -240,7 +240,7 @@ impl Window<'_> {
     }
 
     /// The steps before those that all rows have in common.
-    fn before(&self, rows: usize, row: &ragged::Block) -> Option<Vec<String>> {
+    fn before(&self, rows: usize, row: &triangular::Block) -> Option<Vec<String>> {
         let k = &self.c.sum.var;
         let mut lines = vec![
             format!("  {k}_low = LOZENGE_MAX({k}_begin, LOZENGE_MIN({k}_low, {k}_end));"),
@@ -311,7 +311,7 @@ impl Window<'_> {
     }
 
     /// The columns beside those that all rows have in common, and the steps after.
-    fn after(&self, rows: usize, row: &ragged::Block) -> Option<Vec<String>> {
+    fn after(&self, rows: usize, row: &triangular::Block) -> Option<Vec<String>> {
         let (c, k, j) = (self.c, &self.c.sum.var, &self.c.columns.var);
         let count = format!("{rows} * groups");
         let mut lines = Vec::new();

@@ -11,7 +11,7 @@ use loops::{Access, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::write::computing;
 use super::{Held, ROW, around, constant, exchanged, held, plain};
-use crate::athread::ahead::{bound, factor};
+use crate::athread::prefetch::{bound, factor};
 
 /// A loop over cores: its boxes, and the loop over its rows' tiles.
 pub(super) struct Step<'a> {
@@ -59,8 +59,8 @@ impl<'a> Step<'a> {
         let right = of(&get.from.indices[0], &tiles.var, each)
             && of(&get.from.indices[1], panels, width)
             && (tiles.lower == if spread { Expr::Var(l.var.clone()) } else { Expr::Int(0) })
-            && !tiles.upper.vars().contains(&l.var)
-            && !tiles.upper.vars().contains(panels);
+            && !tiles.upper.mentions(&l.var)
+            && !tiles.upper.mentions(panels);
         let (mut down, mut along) = (Vec::new(), Vec::new());
         for h in all {
             if h.follows(&get, 0) {
@@ -95,7 +95,7 @@ impl<'a> Step<'a> {
 fn unguarded(body: &[Stmt], core: &Name) -> Vec<Stmt> {
     body.iter()
         .flat_map(|s| match s {
-            Stmt::If { cond, then, otherwise } if otherwise.is_empty() && cond.vars().contains(core) => {
+            Stmt::If { cond, then, otherwise } if otherwise.is_empty() && cond.mentions(core) => {
                 unguarded(then, core)
             }
             Stmt::Block { body, .. } => unguarded(body, core),
@@ -108,11 +108,9 @@ fn unguarded(body: &[Stmt], core: &Name) -> Vec<Stmt> {
 fn reached(body: &[Stmt], loops: &mut Vec<Name>, found: &mut Vec<(Access, bool, Vec<Name>)>) {
     for stmt in body {
         for e in stmt.exprs() {
-            e.walk(&mut |e| {
-                if let Expr::Load(access) = e {
-                    found.push((access.clone(), false, loops.clone()));
-                }
-            });
+            for access in e.loads() {
+                found.push((access.clone(), false, loops.clone()));
+            }
         }
         match stmt {
             Stmt::Assign(a) => found.push((a.target.clone(), true, loops.clone())),
@@ -134,7 +132,7 @@ pub(super) fn loops_over(body: &[Stmt], buffer: &Name, dim: usize) -> Option<Vec
     let mut all = Vec::new();
     for (access, _, loops) in found.into_iter().filter(|(access, ..)| access.array == *buffer) {
         let index = access.indices.get(dim)?;
-        let mut own = loops.into_iter().filter(|l| index.vars().contains(l));
+        let mut own = loops.into_iter().filter(|l| index.mentions(l));
         all.push(own.next()?);
         if own.next().is_some() {
             return None;

@@ -28,11 +28,7 @@ pub(super) fn computing(body: &[Stmt], once: Option<&Name>, outward: bool) -> Ve
 /// Statements with a loop over pieces of the rows in them, for one piece: what is before the loop
 /// is for the first, what is after it for the last.
 fn piecewise(body: &[Stmt], along: &Loop, count: &Name) -> Vec<Stmt> {
-    let here = |s: &Stmt| {
-        let mut found = false;
-        s.walk(&mut |s| found |= matches!(s, Stmt::Loop(l) if l.var == along.var));
-        found
-    };
+    let here = |s: &Stmt| s.nodes().any(|s| matches!(s, Stmt::Loop(l) if l.var == along.var));
     let Some(at) = body.iter().position(here) else { return body.to_vec() };
     let only = |piece: Expr, then: &[Stmt]| {
         let cond = Expr::compare(loops::CompareOp::Eq, Expr::Var(along.var.clone()), piece);

@@ -5,7 +5,7 @@ use loops::{Diagnostic, Function, Name};
 use super::Writer;
 use crate::athread::chip::Chip;
 use crate::athread::expr::HOOKS;
-use crate::athread::{block, held, kernel};
+use crate::athread::{block, kernel, stationary_shares};
 use crate::openmp::scalars;
 
 /// The slave file of some functions, and notes about it.
@@ -77,7 +77,7 @@ pub(in crate::athread) fn file(
     if let Some((rows, columns)) = helpers {
         text.push_str(&chip.sharing(rows, columns));
         for set in holds {
-            text.push_str(&held::rule(rows, set));
+            text.push_str(&stationary_shares::rule(rows, set));
         }
     }
     if turns > 0 {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::visit::nodes;
 use loops::{BinaryOp, Copy, CopyKind, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::form::Form;
@@ -83,12 +84,10 @@ impl<'t> Mapped<'t> {
         let body = kernel.body;
         let names = kernel.indices.iter().map(Name::to_string).collect();
         let mut mapped = Mapped { phases, arrays, written, sharers, loops, bounds, rules, body, names, text };
-        for stmt in kernel.body {
-            stmt.walk(&mut |s| {
-                if let Stmt::Loop(l) = s {
-                    mapped.loops.entry(l.var.to_string()).or_default().push(l.clone());
-                }
-            });
+        for s in nodes(kernel.body) {
+            if let Stmt::Loop(l) = s {
+                mapped.loops.entry(l.var.to_string()).or_default().push(l.clone());
+            }
         }
         mapped.look(kernel.body);
         mapped
@@ -99,7 +98,9 @@ impl<'t> Mapped<'t> {
             match stmt {
                 Stmt::Loop(l @ Loop { kind: LoopKind::Parallel, .. }) => {
                     let mut phase = Phase { cores: cores(l), ..Phase::default() };
-                    stmt.walk(&mut |s| phase.note(s));
+                    for s in stmt.nodes() {
+                        phase.note(s)
+                    }
                     self.written.extend(phase.puts.values().flatten().map(|c| c.to.array.to_string()));
                     self.phases.push(phase);
                 }

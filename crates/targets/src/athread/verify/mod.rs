@@ -28,22 +28,22 @@
 //! Otherwise not here: subscripts of local arrays, and what other cores do. The check of the
 //! mapping covers them.
 
-mod ahead;
 mod blocks;
 mod branch;
-mod cast;
+mod broadcast_check;
 mod compute;
+mod exchange;
 mod form;
-mod held;
+mod implication;
 mod mapped;
-mod panel;
+mod panel_rows;
 mod property;
 mod read;
-mod reason;
-mod share;
+mod round_robin;
+mod round_robin_forms;
 mod state;
+mod stationary_check;
 mod transfer;
-mod turns;
 mod walk;
 
 use std::collections::BTreeSet;

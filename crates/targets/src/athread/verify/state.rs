@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::form::{Atom, Form};
-use super::held::Shares;
 use super::mapped::{Area, plane};
-use super::panel::Cover;
+use super::panel_rows::Cover;
 use super::read::Term;
-use super::turns::Ahead;
+use super::round_robin::Ahead;
+use super::stationary_check::Shares;
 
 /// Bytes of local memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -4,19 +4,19 @@ mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ahead;
 use super::blocks;
 use super::branch::{compares, outer};
-use super::cast;
+use super::broadcast_check;
 use super::compute::{self, place};
+use super::exchange;
 use super::form::Form;
-use super::held;
 use super::mapped::{Mapped, Phase};
-use super::panel::{self, Moved, Numbers};
+use super::panel_rows::{self, Moved, Numbers};
 use super::property::Property;
 use super::read::{Node, Term};
-use super::share;
+use super::round_robin_forms;
 use super::state::{State, Value};
+use super::stationary_check;
 use super::transfer::{name, planes};
 
 /// Why a text is not followed to its end.
@@ -58,12 +58,12 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<BTreeSet<Property
     // How many loops over cores are one text where panels are worked on.
     let together = if blocks::comes(body) {
         3
-    } else if panel::exchanges(body) {
+    } else if panel_rows::exchanges(body) {
         2
     } else {
         0
     };
-    let panels = if together > 0 { panel::together(&mapped.phases, together) } else { Vec::new() };
+    let panels = if together > 0 { panel_rows::together(&mapped.phases, together) } else { Vec::new() };
     let mut walker = Walker {
         mapped,
         none: &none,
@@ -81,7 +81,7 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<BTreeSet<Property
         doubt: None,
         labels: BTreeMap::new(),
         exchanged: BTreeSet::new(),
-        casts: cast::casts(body),
+        casts: broadcast_check::casts(body),
         followed: ALWAYS.into(),
     };
     walker.followed.extend(walker.casts.then_some(Property::Casts));
@@ -174,13 +174,13 @@ impl<'a> Walker<'a> {
         }
         match node {
             Node::Block(body) => self.block(body, states),
-            Node::If(..) if let Some(part) = ahead::part(node) => {
+            Node::If(..) if let Some(part) = round_robin_forms::part(node) => {
                 self.each(states, &mut |walker, state| walker.goes_ahead(state, &part))
             }
             Node::If(cond, then, otherwise) if self.panel.is_none() && blocks::comes(then) => {
                 self.blocks(cond, then, otherwise.as_deref(), states)
             }
-            Node::If(cond, then, otherwise) if self.panel.is_none() && panel::exchanges(then) => {
+            Node::If(cond, then, otherwise) if self.panel.is_none() && panel_rows::exchanges(then) => {
                 self.panels(cond, then, otherwise.as_deref(), states)
             }
             Node::If(cond, then, otherwise) => {
@@ -397,22 +397,22 @@ impl<'a> Walker<'a> {
         if let Some((planes, transfer)) = planes(node) {
             return self.each(states, &mut |walker, state| walker.act(state, transfer, &planes));
         }
-        if let Some(filling) = held::filling(node) {
+        if let Some(filling) = stationary_check::filling(node) {
             return self.each(states, &mut |walker, state| walker.fill_held(state, &filling));
         }
-        if let Some(first) = ahead::first(node) {
+        if let Some(first) = round_robin_forms::first(node) {
             return self.each(states, &mut |walker, state| walker.first_turns(state, &first));
         }
         let ([Node::Declare { name: var, value: Some(lower), .. }], [step]) = (init, step) else {
             return lost("a loop that is not counted");
         };
         let by = counted_by(step)?;
-        if self.panel.is_some() && panel::only_moves(body) {
+        if self.panel.is_some() && panel_rows::only_moves(body) {
             return self.strips((var, lower, by), cond, body, states);
         }
         let symbol = format!("{var} since");
         // How many rounds of exchanges a piece has.
-        let learn = self.panel.is_some() && panel::directly(body);
+        let learn = self.panel.is_some() && panel_rows::directly(body);
         let enter = |_: &mut Self, state: &mut State| -> Followed<()> {
             let value = state.form(lower).plus(&Form::symbol(&symbol));
             state.open();
@@ -431,7 +431,7 @@ impl<'a> Walker<'a> {
         let (mut work, mut ends) = self.branch(cond, entered, learn)?;
         let mut seen = BTreeSet::new();
         // What came in for the first ones at once has no name for its iteration.
-        let alone = share::parts(body);
+        let alone = exchange::parts(body);
         let first_phase = self.phase;
         self.control.push(cond);
         while !work.is_empty() {

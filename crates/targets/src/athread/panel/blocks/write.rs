@@ -8,8 +8,8 @@ use super::super::{Held, REGISTER, ROW, bytes_of};
 use super::{Places, Text, Vectors};
 use crate::athread::chip::Chip;
 use crate::athread::expr::{Binding, Scope, invalid, print};
+use crate::athread::register_sums;
 use crate::athread::slave::Writer;
-use crate::athread::sums;
 
 /// Bytes of sums that go to the next core at a time.
 const UNIT: i64 = 64;
@@ -486,15 +486,15 @@ impl Writer<'_> {
         target: &Name,
     ) -> Result<(), Diagnostic> {
         let elem = self.scope.elems.get(target).copied().unwrap_or(Scalar::Bool);
-        match sums::find(body, target, elem) {
+        match register_sums::find(body, target, elem) {
             // Sums of columns go on through all parts.
             Some(found) if found.follow() => {
-                let around: sums::Around =
+                let around: register_sums::Around =
                     &|slave, terms| slave.each_part(p, places, step, &|slave: &mut Writer| terms(slave));
                 self.sums(&found, UNIT, places.rows, around)
             }
             Some(found) => self.each_part(p, places, step, &|slave| {
-                let around: sums::Around = &|slave, terms| terms(slave);
+                let around: register_sums::Around = &|slave, terms| terms(slave);
                 slave.sums(&found, UNIT, places.rows, around)
             }),
             None => self.each_part(p, places, step, &|slave| slave.block(body)),

@@ -33,7 +33,7 @@
 //! Not here: what is computed of the elements, and what the functions before the kernels do, except
 //! those that compute a number.
 
-mod compute;
+mod instances;
 mod number;
 mod plan;
 mod reader;

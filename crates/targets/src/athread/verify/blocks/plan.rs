@@ -269,13 +269,13 @@ impl<'a> Plan<'a> {
         let mut updates = assign.update.is_some();
         let mut reads = Vec::<Reach>::new();
         let mut all = Vec::new();
-        assign.value.walk(&mut |e| {
+        for e in assign.value.nodes() {
             if let Expr::Load(access) = e
                 && !access.indices.is_empty()
             {
                 all.push(access);
             }
-        });
+        }
         for access in all {
             let reach = self.reach(phase, access, &iterators)?;
             let same = |other: &Reach| reach.coordinates == other.coordinates;
@@ -315,11 +315,11 @@ impl<'a> Plan<'a> {
         }
         // Each loop over tiles says which elements of the statement a tile has.
         for l in &tiles {
-            if !iterators.iter().any(|own| own.lower.vars().contains(&l.var)) {
+            if !iterators.iter().any(|own| own.lower.mentions(&l.var)) {
                 return lost(format!("the same elements in each tile of `{}`", l.var));
             }
         }
-        if !iterators.iter().any(|own| own.lower.vars().contains(&self.panels.var)) {
+        if !iterators.iter().any(|own| own.lower.mentions(&self.panels.var)) {
             return lost("the same elements in each panel");
         }
         Ok(Rule { phase, target, reads, updates, iterators, tiles, solved, along })

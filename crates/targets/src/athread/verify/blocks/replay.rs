@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::walk::{Followed, lost, wrong};
-use super::compute::Grown;
+use super::instances::Grown;
 use super::number::Number;
 use super::plan::{Numbers, Plan};
 use super::text::{Reply, Step, Target, Text, Transfer};

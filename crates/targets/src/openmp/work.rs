@@ -1,0 +1,172 @@
+//! How much work a parallel loop has, if its sizes say so. Below a few microseconds of work,
+//! threads cost more than they gain.
+
+use std::collections::BTreeSet;
+
+use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
+
+use crate::c::CExpr;
+use crate::c_print::{Layout, Printer};
+use crate::openmp::index_arithmetic;
+use crate::openmp::loop_form::trips;
+use crate::openmp::lower::Lower;
+
+/// Statement instances that are worth a team of threads.
+const ENOUGH: i64 = 10_000;
+
+/// Bytes of the narrowest vectors.
+const NARROW: i64 = 16;
+
+impl Lower<'_> {
+    /// The clause ` if (...)` of a parallel loop, or nothing if the amount of work is constant or
+    /// is not known before it runs.
+    pub fn enough(&mut self, l: &Loop) -> Result<String, Diagnostic> {
+        if !self.native {
+            return Ok(String::new());
+        }
+        let (test, of) = match self.amount(l)? {
+            Some((test, of)) => (Some(test), of),
+            None => (None, BTreeSet::new()),
+        };
+        let clause = test.as_ref().map_or_else(String::new, |test| format!(" if ({test})"));
+        self.amounts.push(test.map(|test| (test, of)));
+        Ok(clause)
+    }
+
+    /// A condition in C that holds if a parallel loop has enough work, and the variables in it.
+    fn amount(&mut self, l: &Loop) -> Result<Option<(String, BTreeSet<Name>)>, Diagnostic> {
+        let mut extents = Vec::new();
+        let Some(statements) = extents_of(l, &mut Vec::new(), &mut extents) else { return Ok(None) };
+        // For loops over tiles, which have conditions at their edges, the expressions would be
+        // longer than the loops.
+        if conditional(&l.body) && !extents.iter().all(plain) {
+            return Ok(None);
+        }
+        let of = extents.iter().flat_map(Expr::vars).collect();
+        let (mut known, mut factors) = (statements, Vec::new());
+        for extent in extents {
+            let factor = self.index(&extent)?;
+            match index_arithmetic::value(&factor) {
+                Some(value) => known = known.saturating_mul(value.max(1)),
+                None => factors.push(factor),
+            }
+        }
+        // Each factor as a floating-point number: the product of sizes may not fit their type.
+        let Some((first, rest)) = factors.split_first() else { return Ok(None) };
+        let product = rest.iter().fold(first.clone(), |a, b| CExpr::binary("*", a, b.clone()));
+        let product = if rest.is_empty() { product } else { leading_cast(product) };
+        let least = CExpr::int(ENOUGH / known.max(1));
+        let test = CExpr::binary(">", product, least);
+        Ok(Some((Printer::new(Layout::Readable).expression(&test), of)))
+    }
+
+    /// Whether a vector loop has too few iterations to fill a vector (the colours of a pixel).
+    /// Without a pragma, compilers unroll it and vectorise the loop around it.
+    pub fn fills_no_vector(&self, l: &Loop) -> Result<bool, Diagnostic> {
+        let Some(count) = trips(l).filter(|_| l.reductions.is_empty()) else { return Ok(false) };
+        let mut bytes = 0;
+        for stmt in &l.body {
+            let Stmt::Assign(assign) = stmt else { return Ok(false) };
+            let Elem::Scalar(scalar) = self.array(&assign.target.array)?.elem else { return Ok(false) };
+            bytes = bytes.max(count.saturating_mul(scalar.bytes() as i64));
+        }
+        Ok(bytes < NARROW || (bytes < 2 * NARROW && !count.unsigned_abs().is_power_of_two()))
+    }
+
+    /// The clause ` if (...)` of a vector loop around loops, which take long to begin in each lane,
+    /// so that few lanes do not pay. Constant windows have no clause. gcc unrolls them first, but
+    /// not in a loop that it has duplicated for the clause. That loop would then not be vectorised.
+    pub fn enough_lanes(&mut self, l: &Loop) -> Result<String, Diagnostic> {
+        let sequential = |l: &Loop| l.kind == LoopKind::Sequential && !constant(l);
+        let around = l.body.iter().any(|s| matches!(s, Stmt::Loop(l) if sequential(l)));
+        if !self.native || !around || trips(l).is_some() {
+            return Ok(String::new());
+        }
+        let length = match &l.lower {
+            Expr::Int(0) => l.upper.clone(),
+            lower => l.upper.clone() - lower.clone(),
+        };
+        let test = CExpr::binary(">=", self.index(&length)?, CExpr::int(LANES));
+        Ok(format!(" if (simd: {})", Printer::new(Layout::Readable).expression(&test)))
+    }
+}
+
+/// Whether a loop and those inside it have constant bounds, and few iterations in all.
+fn constant(l: &Loop) -> bool {
+    fn steps(body: &[Stmt], all: i64) -> bool {
+        body.iter().all(|stmt| match stmt {
+            Stmt::Loop(l) => match trips(l).and_then(|n| all.checked_mul(n)) {
+                Some(all) => all <= WRITTEN_OUT && steps(&l.body, all),
+                None => false,
+            },
+            other => other.bodies().into_iter().all(|body| steps(body, all)),
+        })
+    }
+    trips(l).is_some_and(|n| n <= WRITTEN_OUT && steps(&l.body, n))
+}
+
+/// Steps of a window that compilers write out.
+const WRITTEN_OUT: i64 = 32;
+
+/// Iterations from which on a vector loop around loops is one.
+const LANES: i64 = 8;
+
+/// A product whose first factor is converted, and with it all others.
+fn leading_cast(product: CExpr) -> CExpr {
+    match product {
+        CExpr::Binary("*", a, b) => CExpr::Binary("*", Box::new(leading_cast(*a)), b),
+        first => CExpr::Cast("double".to_owned(), Box::new(first)),
+    }
+}
+
+/// Collects the numbers of iterations of a loop and of the nest inside it. Returns the number of
+/// statements in the innermost loop; none if a number depends on a loop of the nest or on data.
+fn extents_of(l: &Loop, inside: &mut Vec<Name>, extents: &mut Vec<Expr>) -> Option<i64> {
+    let free = |e: &Expr| !e.has_loads() && e.vars().iter().all(|v| !inside.contains(v));
+    if !free(&l.lower) || !free(&l.upper) {
+        return None;
+    }
+    let length = match &l.lower {
+        Expr::Int(0) => l.upper.clone(),
+        lower => l.upper.clone() - lower.clone(),
+    };
+    extents.push(if l.step == 1 { length } else { length.floor_div(l.step) });
+    inside.push(l.var.clone());
+    // Several nests: the first one stands for all, as if its conditions held.
+    match first_loop(&l.body) {
+        Some(inner) => extents_of(inner, inside, extents),
+        None => statements(&l.body),
+    }
+}
+
+/// Whether a body has conditions.
+fn conditional(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| matches!(stmt, Stmt::If { .. }) || stmt.bodies().into_iter().any(conditional))
+}
+
+/// A sum or difference of sizes and integers.
+fn plain(e: &Expr) -> bool {
+    match e {
+        Expr::Int(_) | Expr::Var(_) => true,
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => plain(a) && plain(b),
+        _ => false,
+    }
+}
+
+fn first_loop(body: &[Stmt]) -> Option<&Loop> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::Loop(l) => Some(l),
+        Stmt::If { then, otherwise, .. } => first_loop(then).or_else(|| first_loop(otherwise)),
+        _ => None,
+    })
+}
+
+/// Assignments of a body without loops, as if all conditions held; none if there is anything else.
+fn statements(body: &[Stmt]) -> Option<i64> {
+    body.iter().try_fold(0, |all: i64, stmt| match stmt {
+        Stmt::Assign(_) => Some(all + 1),
+        Stmt::Local(_) => Some(all),
+        Stmt::If { then, otherwise, .. } => Some(all + statements(then)? + statements(otherwise)?),
+        _ => None,
+    })
+}
