@@ -1,5 +1,5 @@
 (* What the main theorems rest on: continuous integration reads the answer, which is nothing. *)
-From Lozenge Require Import Check Inside Interleaved Certify TranslationCorrect TranslationBounds TranslationRaces ThreadsEnd InPlace TranslationFacts Rewrites Places Fusion.
+From Lozenge Require Import Check Inside Interleaved Certify TranslationCorrect TranslationBounds TranslationRaces ThreadsEnd InPlace TranslationFacts Rewrites Blocks Places Fusion.
 Print Assumptions check_sound.
 Print Assumptions inbounds_sound.
 Print Assumptions apart_race_free.
@@ -25,3 +25,7 @@ Print Assumptions useReducePar.
 Print Assumptions into_sound.
 Print Assumptions strategy_correct.
 Print Assumptions fused_correct.
+Print Assumptions reducePar_in_blocks.
+Print Assumptions scanPar_in_blocks.
+Print Assumptions reduceByIndex_at.
+Print Assumptions reduceByIndexPar_in_blocks.

@@ -38,13 +38,17 @@ Fixpoint echeck (F : facts) (t : tm) {struct t} : bool :=
   | Acc _ _ _ | Fold _ _ _ _ _ => false
   | _ => true
   end.
-(* Facts that no array has a part in, and those that say nothing of a variable. *)
-Fixpoint plain (t : tm) : bool :=
-  match t with Var _ | Int _ => true | Op _ ts => forallb plain ts | _ => false end.
+(* Facts that none of these arrays has a part in, and those that say nothing of a variable. *)
+Fixpoint kept (W : list nat) (t : tm) : bool :=
+  match t with
+  | Var _ | Int _ | Lit _ => true
+  | Op _ ts => forallb (kept W) ts
+  | In a _ is => negb (mem a W) && forallb (kept W) is
+  | _ => false end.
 Fixpoint about (x : nat) (t : tm) : bool :=
-  match t with Var y => Nat.eqb x y | Op _ ts => existsb (about x) ts | _ => false end.
+  match t with Var y => Nat.eqb x y | Op _ ts => existsb (about x) ts | In _ _ is => existsb (about x) is | _ => false end.
 Definition only (f : tm -> bool) (G : facts) : facts := filter (fun p => forallb (fun mc => forallb f (fst mc)) p) G.
-(* [G]: what the branches around say. *)
+(* [G]: what the branches around say, of sizes, variables, and arrays that the command does not write. *)
 Fixpoint bcheck (cx : ctx) (G : facts) (c : cmd) : bool :=
   match c with
   | Skip => true
@@ -53,7 +57,8 @@ Fixpoint bcheck (cx : ctx) (G : facts) (c : cmd) : bool :=
   | Local _ c => bcheck cx G c
   | For _ x n c => closed ns n && fresh ns x cx && bcheck ((x, n) :: cx) (only (fun t => negb (about x t)) G) c
   | If b c1 c2 => let F := G ++ sfacts base cx in
-      echeck F b && bcheck cx (only plain (when (poly_of F) b true) ++ G) c1 && bcheck cx (only plain (when (poly_of F) b false) ++ G) c2
+      echeck F b && bcheck cx (only (kept (written c1)) (when (poly_of F) b true) ++ G) c1 &&
+        bcheck cx (only (kept (written c2)) (when (poly_of F) b false) ++ G) c2
   end.
 End Check.
 
@@ -201,14 +206,16 @@ Proof.
   induction is as [|i is IH]; cbn; auto. intros HP HR s Hs. split; auto. intros s1 H1. apply IH; eauto.
 Qed.
 
-(* Such facts do not change with the memory, nor with other variables. *)
-Lemma plain_zv t : plain t = true -> forall s s' io io', (forall y, about y t = true -> io y = io' y) -> zvs s io aenv0 t = zvs s' io' aenv0 t.
+(* Such facts do not change with the memory that is written, nor with other variables. *)
+Definition unchanged (W : list nat) (s s' : store) : Prop := forall a, ~ List.In a W -> forall cs v, s a cs v = s' a cs v.
+Lemma kept_zv W t : kept W t = true -> forall s s' io io', unchanged W s s' -> (forall y, about y t = true -> io y = io' y) -> zvs s io aenv0 t = zvs s' io' aenv0 t.
 Proof.
-  intros H s s' io io' E. unfold zv. f_equal. revert H E. pattern t. apply tm_ind'; clear t; try discriminate.
+  intros H s s' io io' U E. unfold zv. f_equal. revert H E. pattern t. apply tm_ind'; clear t; try discriminate; try reflexivity.
   - intros y _ E. cbn. rewrite E; auto. apply Nat.eqb_refl.
-  - reflexivity.
-  - intros o ts IH H E. cbn [Semantics.eval]. f_equal. apply map_ext_in. intros t Ht. cbn [plain about] in *. rewrite Forall_forall in IH. rewrite forallb_forall in H. apply IH; auto.
+  - intros o ts IH H E. cbn [Semantics.eval]. f_equal. apply map_ext_in. intros t Ht. cbn [kept about] in *. rewrite Forall_forall in IH. rewrite forallb_forall in H. apply IH; auto.
     intros y Hy. apply E. apply existsb_exists. eauto.
+  - intros a cs is IH H E. cbn [Semantics.eval]. cbn [kept about] in *. apply andb_prop in H as [Ha H]. apply negb_true_iff, mem_false in Ha. rewrite (U a Ha). f_equal.
+    apply map_ext_in. intros t Ht. f_equal. rewrite Forall_forall in IH. rewrite forallb_forall in H. apply IH; auto. intros y Hy. apply E. apply existsb_exists. eauto.
 Qed.
 Lemma only_in f G p : List.In p (only f G) -> List.In p G /\ forall mc, List.In mc p -> forall a, List.In a (fst mc) -> f a = true.
 Proof.
@@ -221,26 +228,36 @@ Proof.
   assert (K : forall a, List.In a m -> zvs s io aenv0 a = zvs s' io' aenv0 a) by (intros; apply (H (m, c)); auto; now left). clear -K.
   induction m as [|a m IH]; [reflexivity|]. rewrite !mval_cons, (K a (or_introl eq_refl)), IH; auto. intros b Hb. apply K. now right.
 Qed.
-Definition lasting (G : facts) : Prop := forall p, List.In p G -> forall mc, List.In mc p -> forall a, List.In a (fst mc) -> plain a = true.
-Lemma holds_lasting G s s' io : lasting G -> holds s io G -> holds s' io G.
+Definition lasting (W : list nat) (G : facts) : Prop := forall p, List.In p G -> forall mc, List.In mc p -> forall a, List.In a (fst mc) -> kept W a = true.
+Lemma holds_lasting W G s s' io : lasting W G -> unchanged W s s' -> holds s io G -> holds s' io G.
 Proof.
-  intros L H. unfold Norm.holds in *. rewrite Forall_forall in *. intros p Hp. rewrite (same_pval s' s io io p); auto.
-  intros mc Hmc a Ha. apply plain_zv; auto. eapply L; eauto.
+  intros L U H. unfold Norm.holds in *. rewrite Forall_forall in *. intros p Hp. rewrite <- (same_pval s s' io io p); auto.
+  intros mc Hmc a Ha. eapply kept_zv; eauto.
 Qed.
-Lemma holds_other G s io x i : lasting G -> holds s io G -> holds s (upd io x i) (only (fun t => negb (about x t)) G).
+Lemma holds_other W G s io x i : lasting W G -> holds s io G -> holds s (upd io x i) (only (fun t => negb (about x t)) G).
 Proof.
   intros L H. unfold Norm.holds in *. rewrite Forall_forall in *. intros p Hp. apply only_in in Hp as [Hp K].
-  rewrite (same_pval s s (upd io x i) io p); auto. intros mc Hmc a Ha. apply plain_zv; [eapply L; eauto|].
+  rewrite (same_pval s s (upd io x i) io p); auto. intros mc Hmc a Ha. apply (kept_zv W); [eapply L; eauto|intros b _ cs v; reflexivity|].
   intros y Hy. unfold upd. destruct (Nat.eqb_spec x y); auto. subst. specialize (K mc Hmc a Ha). cbn beta in K. rewrite Hy in K. discriminate.
 Qed.
-Lemma lasting_only f G : lasting G -> lasting (only f G).
+Lemma kept_less W W' t : incl W' W -> kept W t = true -> kept W' t = true.
+Proof.
+  intros I. pattern t. apply tm_ind'; clear t; auto.
+  - intros o ts IH H. cbn [kept] in *. rewrite Forall_forall in IH. rewrite forallb_forall in *. auto.
+  - intros a cs is IH H. cbn [kept] in *. apply andb_prop in H as [Ha H]. rewrite Forall_forall in IH. apply andb_true_intro. split.
+    + apply negb_true_iff in Ha. apply negb_true_iff. apply not_true_is_false. intros E. apply mem_false in Ha. apply Ha, I. apply existsb_exists in E as (b & Hb & E). apply Nat.eqb_eq in E. now subst.
+    + rewrite forallb_forall in *. auto.
+Qed.
+Lemma lasting_less W W' G : incl W' W -> lasting W G -> lasting W' G.
+Proof. intros I L p Hp mc Hmc a Ha. eapply kept_less; eauto. Qed.
+Lemma lasting_only W f G : lasting W G -> lasting W (only f G).
 Proof. intros L p Hp. apply only_in in Hp as [Hp _]. exact (L p Hp). Qed.
-Lemma lasting_when F b v G : lasting G -> lasting (only plain (when (poly_of F) b v) ++ G).
+Lemma lasting_when W F b v G : lasting W G -> lasting W (only (kept W) (when (poly_of F) b v) ++ G).
 Proof. intros L p Hp. apply in_app_or in Hp as [Hp|Hp]; [|exact (L p Hp)]. apply only_in in Hp as [_ K]. exact K. Qed.
 Lemma holds_only f s io G : holds s io G -> holds s io (only f G).
 Proof. unfold Norm.holds. rewrite !Forall_forall. intros H p Hp. apply only_in in Hp as [Hp _]. auto. Qed.
 
-Lemma bcheck_ok c : forall cx G io s, bcheck ns base dim idx cx G c = true -> agree ns rs io -> okcx scalar lit prim inp ns rs io cx -> lasting G -> holds s io G -> idxok s ->
+Lemma bcheck_ok c : forall cx G io s, bcheck ns base dim idx cx G c = true -> agree ns rs io -> okcx scalar lit prim inp ns rs io cx -> lasting (written c) G -> holds s io G -> idxok s ->
   (forall a n, List.In (a, n) idx -> ~ List.In a (written c)) -> safe c io s.
 Proof.
   assert (KEEP : forall c s s', (forall a n, List.In (a, n) idx -> ~ List.In a (written c)) -> forall io, exec c io s s' -> idxok s -> idxok s').
@@ -249,11 +266,14 @@ Proof.
   - apply andb_prop in H as [H1 H2].
     assert (W1 : forall a n, List.In (a, n) idx -> ~ List.In a (written c1)) by (intros a n Hi C; apply (Hw a n Hi), in_or_app; auto).
     assert (W2 : forall a n, List.In (a, n) idx -> ~ List.In a (written c2)) by (intros a n Hi C; apply (Hw a n Hi), in_or_app; auto).
-    split; [eapply IHc1; eauto|]. intros s1 E1. eapply IHc2; eauto. eapply holds_lasting; eauto.
+    split; [eapply IHc1; eauto; eapply lasting_less; [|exact LG]; apply incl_appl, incl_refl|]. intros s1 E1. eapply IHc2; eauto.
+    + eapply lasting_less; [|exact LG]. apply incl_appr, incl_refl.
+    + eapply holds_lasting; [exact LG| |exact HG]. intros a Ha cs v. symmetry. eapply unwritten; [|exact E1]. intros C. apply Ha, in_or_app. auto.
   - cbv zeta in H. apply andb_prop in H as [H1 H2]. assert (HF := proj2 (Forall_app _ _ _) (conj HG (sfacts_ok scalar lit prim inp ns rs base Hbase io cx s A Hcx))).
     split; eapply echeck_ok; eauto.
   - intros junk. eapply IHc; eauto.
-    + eapply holds_lasting; eauto.
+    + eapply lasting_less; [|exact LG]. intros v Hv. now right.
+    + eapply holds_lasting; [exact LG| |exact HG]. intros a Ha cs v. unfold upd. destruct (Nat.eqb_spec w a); auto. subst. destruct Ha. now left.
     + intros a n Hin cs v Hv. unfold upd. destruct (Nat.eqb_spec w a); [|eapply Hs; eauto]. subst. exfalso. apply (Hw a n Hin). now left.
     + intros a n Hin C. apply (Hw a n Hin). now right.
   - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. intros is Hp.
@@ -262,18 +282,19 @@ Proof.
       { destruct par; [eapply Permutation_in; [apply Permutation_sym|]; eauto|now subst]. }
       apply in_seq in L. change (Semantics.evz scalar lit prim s io n) with (zvs s io aenv0 n) in L.
       rewrite (closed_any scalar lit prim inp ns rs n H1 s io aenv0 A) in L. lia. }
-    apply along_ok with (Q := idxok); auto.
-    + intros i s1 Hi Q. eapply IHc; eauto. { eapply agree_fresh; eauto. } { apply okcx_cons; auto. } { apply lasting_only; auto. }
-      apply holds_other; auto. eapply holds_lasting; eauto.
-    + intros i s1 s2 Hi E Q. eapply KEEP; eauto.
+    apply along_ok with (Q := fun s1 => idxok s1 /\ unchanged (written c) s s1).
+    + intros i s1 Hi [Q U]. eapply IHc; eauto. { eapply agree_fresh; eauto. } { apply okcx_cons; auto. } { apply lasting_only; auto. }
+      eapply holds_other; eauto. eapply holds_lasting; eauto.
+    + intros i s1 s2 Hi E [Q U]. split; [eapply KEEP; eauto|]. intros a Ha cs v. rewrite (U a Ha). symmetry. eapply unwritten; eauto.
+    + split; auto. intros a _ cs v. reflexivity.
   - cbv zeta in H. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
     assert (HF := proj2 (Forall_app _ _ _) (conj HG (sfacts_ok scalar lit prim inp ns rs base Hbase io cx s A Hcx))).
     split; [eapply echeck_ok; eauto|].
-    assert (W : forall v, truth scalar (ev s io b) = v -> holds s io (only plain (when (poly_of (G ++ sfacts base cx)) b v) ++ G)).
-    { intros v E. apply Forall_app. split; auto. apply holds_only, when_ok; auto. intros; now apply poly_of_ok. }
+    assert (W : forall V v, truth scalar (ev s io b) = v -> holds s io (only (kept V) (when (poly_of (G ++ sfacts base cx)) b v) ++ G)).
+    { intros V v E. apply Forall_app. split; auto. apply holds_only, when_ok; auto. intros; now apply poly_of_ok. }
     destruct (truth scalar _) eqn:E.
-    + eapply IHc1; eauto. { apply lasting_when; auto. } intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
-    + eapply IHc2; eauto. { apply lasting_when; auto. } intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
+    + eapply IHc1; eauto. { apply lasting_when. eapply lasting_less; [|exact LG]. apply incl_appl, incl_refl. } intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
+    + eapply IHc2; eauto. { apply lasting_when. eapply lasting_less; [|exact LG]. apply incl_appr, incl_refl. } intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
 Qed.
 End Sound.
 

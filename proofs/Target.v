@@ -124,14 +124,16 @@ Fixpoint same (F : facts) (a b : list tm) : option bool :=
   | _, _ => None
   end.
 
-(* Where that depends on an element of an array of indices: the condition that they are equal. *)
+(* Where that depends on data: the condition that they are equal. *)
+Fixpoint from_data (t : tm) : bool :=
+  match t with In _ _ _ | Acc _ _ _ | Fold _ _ _ _ _ => true | Op _ ts => existsb from_data ts | _ => false end.
 Fixpoint meets (F : facts) (a b : list tm) : option (option tm) :=
   match a, b with
   | [], [] => Some None
   | x :: a, y :: b =>
       match decide F (Op Ieq [x; y]), meets F a b with
       | Some true, o => o
-      | None, Some None => match x with In _ _ _ => Some (Some (mk F Ieq [x; y])) | _ => None end
+      | None, Some None => if from_data x then Some (Some (mk F Ieq [x; y])) else None
       | _, _ => None
       end
   | _, _ => None

@@ -150,6 +150,7 @@ fn own_work(prim: Prim) -> Work {
             | Prim::ReduceUnroll
             | Prim::ReducePar
             | Prim::ScanSeq
+            | Prim::ReduceByIndex
             | Prim::Iterate
             | Prim::TransPar
             | Prim::ReverseSeq

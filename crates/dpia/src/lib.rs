@@ -30,7 +30,7 @@ pub mod typecheck;
 mod view;
 
 use functional::Definition;
-use loops::{Code, Diagnostic, Function, Name};
+use loops::{Code, Diagnostic, Function, Name, Span};
 
 pub use derivation::{Derivation, Phrase, RuleStep};
 pub use phrase::Comm;
@@ -91,6 +91,14 @@ pub struct Abi {
     pub result: Vec<Name>,
 }
 
+fn not_associative(span: Span, [x, y, z]: [i32; 3]) -> Diagnostic {
+    let message = "the function of a parallel pattern does not associate";
+    let label = format!("`f (f x y) z` is not `f x (f y z)` for x = {x}, y = {y}, z = {z}");
+    Diagnostic::error(Code("D0103"), message, span, label)
+        .note("results of blocks are combined, which gives what the sequential pattern gives if it does")
+        .help("use `reduceSeq` or `scanSeq`, or another function: of pairs, such as linear functions")
+}
+
 /// Translates a definition.
 ///
 /// Recursion is as deep as the definition is nested. For deep input run it on a thread with a large
@@ -100,11 +108,21 @@ pub struct Abi {
 /// `D0101` if a `map` or `reduce` has no strategy, `D0103` if `reducePar` cannot be privatised,
 /// `D0105` and `D0106` if views lead to expressions that are too large.
 pub fn translate(definition: &Definition, mode: Mode) -> Result<Translation, Diagnostic> {
+    if let Some((f, numbers)) = functional::blocks::refuted(definition) {
+        return Err(not_associative(f.body.span(), numbers));
+    }
+    let written_out = functional::blocks::written_out(definition);
+    let original = definition;
+    let definition = written_out.as_ref().unwrap_or(original);
     let mut translator = Translator::new(definition, mode);
     let (params, env) = translator.parameters();
     let ty = definition.body.ty().clone();
     let out = translator.fresh("out", None, Role::Parameter);
-    let whole = CommKind::A(Exp::closure(&definition.body, &env), Acc::var(&out, ty.clone())).into();
+    let into = |body| Comm::from(CommKind::A(Exp::closure(body, &env), Acc::var(&out, ty.clone())));
+    let whole = into(&definition.body);
+    if written_out.is_some() {
+        translator.record("a.blocks", &into(&original.body), &whole);
+    }
     let dpia = translator.normalise(whole)?;
     let mut derivation = translator.finish();
     race::check(&dpia, &out, &derivation.bindings).map_err(|what| {

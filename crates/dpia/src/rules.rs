@@ -54,6 +54,14 @@ const SECTIONS: &[Section] = &[
                 "`A(reducePar (λx a. g x (+) a) i e)(a) = C(e)(λx. reduceParI (+) g i x (λr. A(r)(a)))`",
             ),
             ("a.scanSeq", "`A(scanSeq f i e)(a) = C(e)(λx. scanSeqI (λx y o. A(f x y)(o)) i x a)`"),
+            (
+                "a.reduceByIndex",
+                "`A(reduceByIndex f b is e)(a) = A(b)(a); C(is)(λi. C(e)(λx. reduceByIndexI (λx y o. A(f x y)(o)) i x a))`",
+            ),
+            (
+                "a.blocks",
+                "`reducePar` (where it is not the rule above), `scanPar` and `reduceByIndexPar` are written out over blocks, before all other rules",
+            ),
             ("a.iterate", "`A(iterate k f e)(a)` is a.9 over `0, …, k - 1`, whose elements `f` ignores"),
             (
                 "a.10",
@@ -132,6 +140,7 @@ const SECTIONS: &[Section] = &[
                 "`C(let x = e1 in e2)(c) = C(e1)(λx. C(e2)(c))`; a variable that is read once stands for the term itself",
             ),
             ("c.scanSeq", "`C(e)(c) = new (λtmp. A(e)(tmp.1); c tmp.2)`"),
+            ("c.reduceByIndex", "`C(e)(c) = new (λtmp. A(e)(tmp.1); c tmp.2)`"),
             ("c.reverseSeq", "`C(e)(c) = new (λtmp. A(e)(tmp.1); c tmp.2)`"),
             ("c.copySeq", "`C(e)(c) = new (λtmp. A(e)(tmp.1); c tmp.2)`"),
             ("c.transPar", "`C(e)(c) = new (λtmp. A(e)(tmp.1); c tmp.2)`"),
@@ -175,6 +184,10 @@ const SECTIONS: &[Section] = &[
             (
                 "scanSeqI",
                 "`scanSeqI f init xs out = new (λv. v.1 := init; seqfor n (λi. update v (λo. f xs[i] v.2 o); out{i} := v.2))`",
+            ),
+            (
+                "reduceByIndexI",
+                "`reduceByIndexI f is xs out = seqfor n (λi. if (0 <= is[i] && is[i] < m) (alias out{is[i]} (λv. update v (λo. f xs[i] v.2 o))))`",
             ),
             ("reverseSeqI", "`reverseSeqI xs out = seqfor n (λi. out{i} := xs[n - 1 - i])`"),
             ("copySeqI", "`copySeqI xs out = seqfor n (λi. out{i} := xs[i])`"),

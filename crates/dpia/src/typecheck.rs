@@ -355,6 +355,12 @@ impl Checker<'_> {
                 let elem = element(out.ty()).ok_or_else(|| format!("scan: {} is no array", out.ty()))?;
                 self.same("scan", &elem, init.ty())
             }
+            Macro::ReduceByIndex { f, is, xs, out } => {
+                self.exp(is)?;
+                self.exp(xs)?;
+                self.acc(out)?;
+                self.comm(&f.body)
+            }
             Macro::ReverseSeq(xs, out) | Macro::CopySeq(xs, out) => {
                 self.exp(xs)?;
                 self.acc(out)?;

@@ -8,6 +8,7 @@
 //!
 //! What is deliberately not here: no loops, no memory, no target.
 
+pub mod blocks;
 pub mod build;
 pub mod check;
 pub mod checked;

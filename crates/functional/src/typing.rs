@@ -182,6 +182,36 @@ fn pattern(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeErro
             r.same(f.body.ty(), acc)?;
             if r.prim == Prim::ScanSeq { DataType::array(n.clone(), acc.clone()) } else { acc.clone() }
         }
+        Prim::ScanPar => {
+            r.count(3)?;
+            let (n, elem) = r.array(r.term(2)?)?;
+            let acc = r.term(1)?;
+            r.same(elem, acc)?;
+            let f = r.fun(0, &[elem, acc])?;
+            r.same(f.body.ty(), acc)?;
+            DataType::array(n.clone(), acc.clone())
+        }
+        Prim::ReduceByIndexPar => {
+            r.count(5)?;
+            let (m, zero, (n, index), (k, elem)) =
+                (r.size(0)?, r.term(2)?, r.array(r.term(3)?)?, r.array(r.term(4)?)?);
+            r.same(index, &DataType::Scalar(Scalar::I64))?;
+            r.same_size(n, k)?;
+            r.same(elem, zero)?;
+            let f = r.fun(1, &[elem, zero])?;
+            r.same(f.body.ty(), zero)?;
+            DataType::array(m.clone(), zero.clone())
+        }
+        Prim::ReduceByIndex => {
+            r.count(4)?;
+            let (base, (n, index), (k, elem)) = (r.term(1)?, r.array(r.term(2)?)?, r.array(r.term(3)?)?);
+            let (_, acc) = r.array(base)?;
+            r.same(index, &DataType::Scalar(Scalar::I64))?;
+            r.same_size(n, k)?;
+            let f = r.fun(0, &[elem, acc])?;
+            r.same(f.body.ty(), acc)?;
+            base.clone()
+        }
         Prim::Generate => {
             r.count(2)?;
             let n = r.size(0)?;

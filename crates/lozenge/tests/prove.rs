@@ -203,9 +203,12 @@ fn translation() {
         .unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// The library, and programs with what no program of the library has.
+/// The library without its examples, of which some take Coq minutes, and programs with what no
+/// program of the library has.
 fn programs() -> Vec<PathBuf> {
-    let mut programs = lozenge::files::find(&golden::root().join("library"), &["loz"]).unwrap();
+    let library = golden::root().join("library");
+    let mut programs = lozenge::files::find(&library, &["loz"]).unwrap();
+    programs.retain(|path| !path.starts_with(library.join("examples")));
     programs.extend(
         ["scatter.loz", "pieces.loz", "parallel.loz", "sums.loz"]
             .map(|name| golden::folder("prove").join(name)),

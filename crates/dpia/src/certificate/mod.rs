@@ -86,7 +86,8 @@ pub fn certify(
     let hints = Hints::new(&target, function, mode, steps);
     let mut source =
         Source::new(definition, hints, &target, values, target.arrays_so_far() + locals(function));
-    let exp = source.exp(&definition.body)?;
+    let written_out = functional::blocks::written_out(definition);
+    let exp = source.exp(written_out.as_ref().map_or(&definition.body, |d| &d.body))?;
     let (variables, regrouped, wraps) = (source.names.variables, source.laws, source.wraps);
     if wraps {
         assume.extend(fitting(target_sizes(function), &args));

@@ -227,6 +227,9 @@ impl<'a> Source<'a> {
             | Prim::ReduceSeq
             | Prim::ReduceUnroll
             | Prim::ScanSeq
+            | Prim::ReduceByIndex
+            | Prim::ScanPar
+            | Prim::ReduceByIndexPar
             | Prim::Iterate
             | Prim::Generate
             | Prim::Iota
@@ -324,6 +327,7 @@ impl<'a> Source<'a> {
                 let i = self.exp(i)?;
                 Ok(Exp::Scan(n, shape, vars, Box::new([f, i, self.exp(e)?])))
             }
+            (Prim::ReduceByIndex, [Fun(f), T(b), T(is), T(e)]) => self.reduce_by_index(term, f, b, is, e),
             (Prim::Iterate, [Of(k), Fun(f), T(i)]) => {
                 let (k, shape) = (self.size(k)?, self.shape(i)?);
                 let twice = self.hints.twice(&k);
@@ -335,9 +339,7 @@ impl<'a> Source<'a> {
                 Ok(Exp::Generate(x, Box::new(f)))
             }
             (Prim::Iota, [Of(_)]) => {
-                let x = self.next;
-                self.next += 1;
-                self.names.variables.push((x, "i".to_owned()));
+                let x = self.anonymous("i");
                 let index = matches!(element(term.ty()), Some(DataType::Idx(_)));
                 let value = if index { Exp::Var(x) } else { self.data(Exp::Var(x)) };
                 Ok(Exp::Generate(x, Box::new(value)))
@@ -368,6 +370,43 @@ impl<'a> Source<'a> {
             }
             _ => self.layout(term, prim, args),
         }
+    }
+
+    /// `reduceByIndex f b is e` as what it says, by a reduction to an array: of a pair of an index
+    /// and an element, and the array `d`, the array whose element `j` is `f` of `d[j]` where `j` is
+    /// that index, and otherwise `d[j]`; `d` itself where it is no index. (`d[i]` is written with
+    /// `i` brought in range, where it is.)
+    fn reduce_by_index(&mut self, term: &Term, f: &Lambda, b: &Term, is: &Term, e: &Term) -> Result<Exp> {
+        let (n, m, shape) =
+            (self.length(is)?, length(b.ty()).ok_or_else(|| malformed(term))?, self.shape(b)?);
+        let bound = self.size(m)?;
+        let [p, d, j] = ["p", "d", "j"].map(|name| self.anonymous(name));
+        let ([x, a], f) = self.folding(term, f)?;
+        let index = || Exp::Fst(Box::new(Exp::Var(p)));
+        let zero = || Exp::Size(Tm::Int(0));
+        let last = Exp::Size(Tm::Op(Op::Isub, vec![bound.clone(), Tm::Int(1)]));
+        let nearest = Exp::Op(Op::Imin, vec![Exp::Op(Op::Imax, vec![index(), zero()]), last]);
+        let old = Exp::Idx(Box::new([Exp::Var(d), nearest]));
+        let next = Exp::Let(a, Box::new([old, f]));
+        let next = Exp::Let(x, Box::new([Exp::Snd(Box::new(Exp::Var(p))), next]));
+        let here = Exp::Op(Op::Ieq, vec![Exp::Var(j), index()]);
+        let kept = Exp::Idx(Box::new([Exp::Var(d), Exp::Var(j)]));
+        let one = Exp::Generate(j, Box::new(Exp::Select(Box::new([here, next, kept]))));
+        let low = ops::compare(CompareOp::Ge, Scalar::I64, index(), zero());
+        let high = ops::compare(CompareOp::Lt, Scalar::I64, index(), Exp::Size(bound));
+        let inside = Exp::Op(Op::And, vec![low, high]);
+        let step = Exp::Select(Box::new([inside, one, Exp::Var(d)]));
+        let b = self.exp(b)?;
+        let pairs = Exp::Pair(self.two(is, e)?);
+        Ok(Exp::Reduce(n, shape, Order::InOrder, [p, d], Box::new([step, b, pairs])))
+    }
+
+    /// A number for a variable that the source does not have.
+    fn anonymous(&mut self, name: &str) -> u32 {
+        let number = self.next;
+        self.next += 1;
+        self.names.variables.push((number, name.to_owned()));
+        number
     }
 
     /// Views and copies of arrays.

@@ -308,6 +308,7 @@ impl Printer<'_> {
                 | Prim::ReduceUnroll
                 | Prim::ReducePar
                 | Prim::ScanSeq
+                | Prim::ReduceByIndex
                 | Prim::Iterate
                 | Prim::ToMem
         )

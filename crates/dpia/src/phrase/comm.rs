@@ -134,6 +134,18 @@ pub enum Macro {
         /// What is written.
         out: Acc,
     },
+    /// `reduceByIndexI f is xs out`: `out{is[i]} := f xs[i] out{is[i]}` for every `i`, in order, where
+    /// `is[i]` is an index.
+    ReduceByIndex {
+        /// The function.
+        f: Folding,
+        /// Indices, as numbers.
+        is: Exp,
+        /// What is reduced.
+        xs: Exp,
+        /// What is updated.
+        out: Acc,
+    },
     /// `reverseSeqI xs out`
     ReverseSeq(Exp, Acc),
     /// `copySeqI xs out`

@@ -361,6 +361,16 @@ impl<'b> Printer<'b> {
                 self.text(" ");
                 self.acc_atom(out);
             }
+            Macro::ReduceByIndex { f, is, xs, out } => {
+                self.text("reduceByIndexI ");
+                self.folding(f);
+                for e in [is, xs] {
+                    self.text(" ");
+                    self.exp_atom(e);
+                }
+                self.text(" ");
+                self.acc_atom(out);
+            }
             Macro::ReverseSeq(xs, out) => self.simple("reverseSeqI", &[xs], out),
             Macro::CopySeq(xs, out) => self.simple("copySeqI", &[xs], out),
             Macro::TransPar(xs, out) => self.simple("transParI", &[xs], out),

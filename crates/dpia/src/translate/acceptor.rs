@@ -168,6 +168,15 @@ impl Translator<'_> {
                     CommKind::Macro(Macro::Scan { f, init, xs: xs.remove(0), out }).into()
                 })
             }
+            (Prim::ReduceByIndex, [ExpArg::Fun(f), ExpArg::Exp(base), ExpArg::Exp(is), ExpArg::Exp(xs)]) => {
+                let (f, out) = (self.folding(f), a.clone());
+                let reader = Demand::Once(LoopKind::Sequential);
+                let rest = self.chain(vec![(is.clone(), reader), (xs.clone(), reader)], |_, mut vs| {
+                    let xs = vs.remove(1);
+                    CommKind::Macro(Macro::ReduceByIndex { f, is: vs.remove(0), xs, out }).into()
+                });
+                Comm::from(CommKind::A(base.clone(), a.clone())).then(rest)
+            }
             (Prim::TransPar | Prim::ReverseSeq | Prim::CopySeq, [ExpArg::Exp(e)]) => {
                 let out = a.clone();
                 let reader = match prim {
@@ -402,18 +411,12 @@ impl Translator<'_> {
                     span,
                     "the accumulator must be one side of `+ * min max && ||` here, and occur nowhere else",
                 )
-                .note("each thread accumulates privately, and the partial results are combined by the operation")
-                .help("use `reduceSeq`, or split the array: `reduceSeq` over a `mapPar` of `reduceSeq`"));
+                .note("any other function must combine two values of the accumulator's type, and elements are of another type")
+                .help("make elements values of that type first: `mapPar g xs |> reducePar f init`")
+                .help("or use `reduceSeq`"));
         };
         if matches!(term.ty(), DataType::Pair(..) | DataType::Array(..)) {
-            return Err(self
-                .error(
-                    "D0103",
-                    "`reducePar` needs a single number as accumulator",
-                    term.span(),
-                    "of another type",
-                )
-                .help("use `reduceSeq`, or one `reducePar` for each component"));
+            return Err(self.ill_typed(term));
         }
         let x = self.parameter(&f.params[0]);
         let env = f.env.with(&f.params[0].var, Exp::var(&x, f.params[0].ty.clone()));
@@ -463,6 +466,7 @@ fn stores(e: &Exp) -> bool {
                 | Prim::ReduceUnroll
                 | Prim::ReducePar
                 | Prim::ScanSeq
+                | Prim::ReduceByIndex
                 | Prim::Iterate
                 | Prim::TransPar
                 | Prim::ReverseSeq

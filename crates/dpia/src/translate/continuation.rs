@@ -83,6 +83,7 @@ impl Translator<'_> {
                 self.reduction(term, prim, exps, then)?
             }
             Prim::ScanSeq
+            | Prim::ReduceByIndex
             | Prim::TransPar
             | Prim::ReverseSeq
             | Prim::CopySeq

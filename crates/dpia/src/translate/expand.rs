@@ -2,14 +2,14 @@
 //! and 2.3).
 
 use functional::{DataType, Prim, Term, TermKind};
-use loops::{LoopKind, ReduceOp, Size};
+use loops::{LoopKind, ReduceOp, Scalar, Size};
 
 use super::continuation::bind;
 use super::{Applied, LOCAL_ACCUMULATOR, Translator, constant_bytes, is_flat};
 use crate::index;
 use crate::phrase::{
-    Acc, AccView, Comm, CommKind, Demand, Exp, ExpArg, ExpKind, Folding, Fun, Macro, PVar, Then, element,
-    length,
+    Acc, AccView, Comm, CommKind, Demand, Exp, ExpArg, ExpKind, Folding, Fun, Macro, PVar, Role, Then,
+    element, length,
 };
 
 impl Translator<'_> {
@@ -35,6 +35,10 @@ impl Translator<'_> {
             Macro::Scan { f, init, xs, out } => {
                 let xs = self.resolve(xs);
                 ("scanSeqI", self.expand_scan(f, init, &xs, out))
+            }
+            Macro::ReduceByIndex { f, is, xs, out } => {
+                let (is, xs) = (self.resolve(is), self.resolve(xs));
+                ("reduceByIndexI", self.expand_reduce_by_index(f, &is, &xs, out))
             }
             Macro::ReverseSeq(xs, out) => {
                 let xs = self.resolve(xs);
@@ -341,6 +345,29 @@ impl Translator<'_> {
         };
         let run = CommKind::SeqFor(LoopKind::Sequential, n, i, update.then(copy)).into();
         CommKind::New(v, ty, first.then(run)).into()
+    }
+
+    /// `seqfor n (λi. if (0 <= is[i] && is[i] < m) (update out{is[i]} (λo. f xs[i] out[is[i]] o)))`
+    fn expand_reduce_by_index(&mut self, f: &Folding, is: &Exp, xs: &Exp, out: &Acc) -> Comm {
+        let (n, i, m) = (size_of(is), self.loop_index(), length(out.ty()).cloned().unwrap_or_default());
+        let index = DataType::Scalar(Scalar::I64);
+        let j = self.fresh("j", None, Role::Expression { many: true });
+        let place = Exp::var(&j, index.clone());
+        let Some(to) = out.at(place.clone()) else { return CommKind::Skip.into() };
+        let (w, ty) = (self.memory("acc", None), to.ty().clone());
+        let read = Exp::var(&w, ty.clone());
+        let update = self.update(&w, &ty, &f.o, bind(&f.y, &read, &f.body));
+        let one: Comm = CommKind::Alias(w, to, update).into();
+        let inside = |prim, a: Exp, b: Exp| {
+            Exp::prim(prim, vec![ExpArg::Exp(a), ExpArg::Exp(b)], DataType::Scalar(Scalar::Bool))
+        };
+        let low = inside(Prim::Ge, place.clone(), Exp::size(Size::constant(0), index));
+        // The bound is a size and no data, so that it need not fit in 64 bits.
+        let high = inside(Prim::Lt, place, Exp::size(m.clone(), DataType::Idx(m)));
+        let body = self.read(xs, &i, &f.x, LoopKind::Sequential, one);
+        let body = CommKind::If(inside(Prim::And, low, high), body, CommKind::Skip.into()).into();
+        let body = self.read(is, &i, &j, LoopKind::Sequential, body);
+        CommKind::SeqFor(LoopKind::Sequential, n, i, body).into()
     }
 
     /// `seqfor n (λi. out{i} := xs[place i])`

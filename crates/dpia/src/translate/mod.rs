@@ -220,7 +220,12 @@ impl<'d> Translator<'d> {
                     return Ok(CommKind::ReduceFor(*op, v.clone(), n.clone(), i.clone(), c?).into());
                 }
                 CommKind::Yield(e) => return Ok(CommKind::Yield(self.resolve(e)).into()),
-                CommKind::Skip | CommKind::Assign(..) | CommKind::Accumulate(..) | CommKind::If(..) => {
+                CommKind::If(cond, a, b) => {
+                    let cond = self.resolve(cond);
+                    let (a, b) = (self.normalise(a.clone())?, self.normalise(b.clone())?);
+                    return Ok(CommKind::If(cond, a, b).into());
+                }
+                CommKind::Skip | CommKind::Assign(..) | CommKind::Accumulate(..) => {
                     return Ok(comm);
                 }
             };
@@ -229,7 +234,7 @@ impl<'d> Translator<'d> {
         }
     }
 
-    fn record(&mut self, rule: &'static str, before: &Comm, after: &Comm) {
+    pub fn record(&mut self, rule: &'static str, before: &Comm, after: &Comm) {
         let (before, after) = (Phrase::Comm(before.clone()), Phrase::Comm(after.clone()));
         self.steps.push(RuleStep { rule, before, after });
     }

@@ -264,6 +264,33 @@ impl<'a> Compiler<'a> {
                     })
                 })
             }
+            (Prim::ReduceByIndex, [Arg::Fun(f), Arg::Term(base), Arg::Term(is), Arg::Term(xs)]) => {
+                let elem = self.resolve(f.body.ty());
+                let (f, is, xs) = (self.function(f), self.term(is), self.term(xs));
+                self.view(base, span, move |base, frame| {
+                    let (is, xs) = (is(frame)?, xs(frame)?);
+                    let (is, xs) = (is.elements(), xs.elements());
+                    same_len(is.len(), xs.len())?;
+                    frame.step(is.len() as u64)?;
+                    frame.tally.take(base.len() as u64)?;
+                    let mut sums: Vec<Option<Val>> = vec![None; base.len()];
+                    for i in 0..is.len() {
+                        let Ok(at) = in_range(is.get(i)?.int(), base.len()) else { continue };
+                        let sum = match sums[at].take() {
+                            Some(sum) => sum,
+                            None => base.get(at)?,
+                        };
+                        let next = f.call2(frame, xs.get(i)?, sum)?;
+                        sums[at] = Some(force(next, &elem, frame)?);
+                    }
+                    let result = collect(base.len(), &elem, frame, |_, k| match &sums[k] {
+                        Some(sum) => Ok(sum.clone()),
+                        None => base.get(k),
+                    });
+                    frame.tally.give(base.len() as u64);
+                    result
+                })
+            }
             (Prim::Generate, [Arg::Size(n), Arg::Fun(f)]) => {
                 let (n, elem) = (self.length(n)?, self.resolve(f.body.ty()));
                 let f = self.function(f);

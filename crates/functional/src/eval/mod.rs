@@ -139,7 +139,8 @@ fn run(
         let loaded = value::load(arg, &ty, &frame.tally).map_err(|fault| fault.diagnostic(definition))?;
         frame.set(slot, loaded);
     }
-    let code = compiler.term(&definition.body);
+    let written_out = crate::blocks::written_out(definition);
+    let code = compiler.term(written_out.as_ref().map_or(&definition.body, |d| &d.body));
     let ty = compiler.resolve(definition.body.ty());
     let result = code(&mut frame).and_then(|result| value::store(&result, &ty, &mut frame));
     limits.steps = frame.steps;

@@ -233,9 +233,15 @@ fn loop_of(prim: Prim, args: &[Arg]) -> (bool, bool) {
     match prim {
         Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar => (true, !short(args.last())),
         Prim::Iterate => (true, !short(args.first())),
-        Prim::ScanSeq | Prim::Scatter | Prim::ToMem | Prim::TransPar | Prim::ReverseSeq | Prim::CopySeq => {
-            (true, true)
-        }
+        Prim::ScanSeq
+        | Prim::ScanPar
+        | Prim::ReduceByIndex
+        | Prim::ReduceByIndexPar
+        | Prim::Scatter
+        | Prim::ToMem
+        | Prim::TransPar
+        | Prim::ReverseSeq
+        | Prim::CopySeq => (true, true),
         _ => (false, false),
     }
 }

@@ -55,7 +55,13 @@ fn level(runner: &mut Runner<'_>, term: &Term, position: &Position, parallel: bo
         if let Some(chosen) = chosen {
             term = chosen;
         }
-        inside |= matches!(term.kind(), TermKind::Prim(Prim::MapPar | Prim::ReducePar | Prim::TransPar, _));
+        inside |= matches!(
+            term.kind(),
+            TermKind::Prim(
+                Prim::MapPar | Prim::ReducePar | Prim::ScanPar | Prim::ReduceByIndexPar | Prim::TransPar,
+                _
+            )
+        );
     }
     let functions: Vec<u32> = match term.kind() {
         TermKind::Prim(_, args) => {
