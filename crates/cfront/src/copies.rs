@@ -60,8 +60,11 @@ fn word<'t>(text: &'t str, token: &Token) -> &'t str {
 fn regions(tokens: &[Token]) -> Vec<Range<usize>> {
     let places = |tok: Tok| (0..tokens.len()).filter(move |k| tokens[*k].tok == tok);
     let ends: Vec<usize> = places(Tok::EndScop).collect();
-    let pairs: Vec<_> = places(Tok::Scop).zip(ends).map(|(first, last)| first..last).collect();
-    if pairs.is_empty() { vec![0..tokens.len()] } else { pairs }
+    let mut pairs: Vec<_> = places(Tok::Scop).zip(ends).map(|(first, last)| first..last).collect();
+    if pairs.is_empty() {
+        pairs.push(0..tokens.len());
+    }
+    pairs
 }
 
 /// The functions `void name(...) {...}` of a text, from the name to the last brace.

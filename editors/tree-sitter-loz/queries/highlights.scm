@@ -20,7 +20,8 @@
     "atan" "floor" "ceil" "round" "pow" "fmod" "bitAnd" "bitOr" "bitXor" "shiftLeft" "shiftRight"
     "bits32" "bits64" "float32" "float64" "eq" "ne" "lt" "le" "gt" "ge" "and" "or" "not" "select"
     "zero" "one" "f32" "f64" "i32" "i64" "pair" "fst" "snd" "map" "mapSeq" "mapPar" "mapVec"
-    "mapUnroll" "reduce" "reduceSeq" "reduceUnroll" "reducePar" "scanSeq" "generate" "iota"
+    "mapUnroll" "reduce" "reduceSeq" "reduceUnroll" "reducePar" "scanSeq" "scanPar"
+    "reduceByIndex" "reduceByIndexPar" "generate" "iota"
     "iterate" "zip" "unzip" "split" "join" "transpose" "transPar" "reverse" "reverseSeq" "copy"
     "copySeq" "slide" "pad" "padClamp" "concat" "take" "drop" "gather" "scatter" "reorder" "idx"
     "idxpred" "addidx" "subidx" "mulidx" "dividx" "toIdx" "toMem" "asVector" "asScalar" "splat"))

@@ -7,7 +7,7 @@ use cfront::{CFile, RegionInfo, Replacement};
 use loops::Diagnostic;
 
 use super::Emission;
-use super::c::{first_line, is_auto, machine, names, optimise, remark};
+use super::c::{first_line, is_auto, names, optimise, remark};
 use super::gain;
 use super::versions::{self, Tested};
 use crate::failure::{Failure, Source};
@@ -124,7 +124,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         return Ok(one);
     };
     let (mut pays, mut definitions) = (None, Vec::new());
-    if gain::by_threads_alone(&region.function, &function, &machine(request)?) {
+    if gain::by_threads_alone(&region.function, &function) {
         pays = gain::threads(source, info, &function);
         if pays.is_none() {
             one.warnings.push(kept(source, info));
