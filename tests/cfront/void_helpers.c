@@ -9,6 +9,8 @@ static inline void ping(double *x, int n);
 static inline void pong(double *x, int n) { ping(x, n); }
 static inline void ping(double *x, int n) { pong(x, n); }
 
+static inline void clear(int n, double rows[n][n]) { for (int k = 0; k < n; k++) rows[k][k] = 0.0; }
+
 void reverse(int n, double x[restrict n])
 {
 #pragma scop
@@ -54,5 +56,13 @@ void endless(int n, double x[restrict n])
 #pragma scop
   for (int i = 0; i < n; i++)
     ping(x, i);
+#pragma endscop
+}
+
+// A pointer to rows is no pointer to numbers.
+void rows(int n, double a[restrict n][n])
+{
+#pragma scop
+  clear(n, a);
 #pragma endscop
 }

@@ -42,9 +42,9 @@ impl Lowering<'_> {
                 let holds = self.truth(cond)?;
                 let mut read = Vec::new();
                 always_read(&holds, &mut read);
-                let one = self.one_value(&read, holds, then, otherwise)?;
+                let one = self.one_value(&read, holds, then, otherwise);
                 self.forget_all(&changed, cond.at);
-                if let Some((target, value)) = one {
+                if let Ok(Some((target, value))) = one {
                     self.labels = before.labels;
                     return Ok(vec![self.assign(target, None, value)]);
                 }

@@ -39,7 +39,14 @@ impl Parser<'_> {
             after += 1;
         }
         let body = self.pos + 1..after - 1;
-        let named = |p: &Declaration| !p.name.is_empty() && p.at.first == p.at.last;
+        let number = |ty: &CType| matches!(ty, CType::Int(_) | CType::Float | CType::Double);
+        let named = |p: &Declaration| {
+            let taken = match &p.ty.ty {
+                CType::Pointer { to, .. } => number(&to.ty),
+                other => number(other),
+            };
+            taken && !p.name.is_empty() && p.at.first == p.at.last
+        };
         if !matches!(result.ty, CType::Void) || !params.iter().all(named) {
             return None;
         }
