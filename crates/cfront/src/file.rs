@@ -492,7 +492,12 @@ fn region_of(
     let macros = place.macros;
     let outside = lowered.variables.iter().filter(|v| v.kind != VariableKind::RegionLocal);
     let mut identifiers: BTreeSet<String> = outside.map(|v| v.owner().to_owned()).collect();
-    identifiers.extend(lowered.sizes.iter().map(|s| owner(&s.c_name).to_owned()));
+    // The name of a product of sizes has those of its factors in it.
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    identifiers.extend(lowered.sizes.iter().flat_map(|s| words(owner(&s.c_name))));
     identifiers.extend(macros.iter().cloned());
     identifiers.extend(called);
     let mut warnings = lowered.warnings;

@@ -37,6 +37,8 @@ pub struct Assumed {
 pub enum Need {
     /// The form is at least 0.
     Natural(Linear),
+    /// The form is 0.
+    Zero(Linear),
     /// The product is at most so much.
     Product(Vec<Linear>, i64),
 }
@@ -231,12 +233,16 @@ impl Lowering<'_> {
     /// A condition as C, which does not overflow; none if it would need more than 128 bits.
     pub(super) fn condition_text(&self, need: &Need) -> Option<String> {
         match need {
-            Need::Natural(form) => {
+            Need::Natural(form) | Need::Zero(form) => {
                 let (left, right) = form.partition(|_, c| c > 0);
                 let constant = form.constant_term();
                 let left = left.plus_constant(constant.max(0))?;
                 let right = right.plus_constant(constant.min(0))?.negated()?;
-                let op = if left.is_constant() { "<=" } else { ">=" };
+                let op = match need {
+                    Need::Zero(_) => "==",
+                    _ if left.is_constant() => "<=",
+                    _ => ">=",
+                };
                 let (first, second) = if left.is_constant() { (right, left) } else { (left, right) };
                 self.comparison_text(&self.form_expr(&first), op, &self.form_expr(&second))
             }
@@ -292,7 +298,7 @@ impl Lowering<'_> {
         // Sums of products of numbers of 64 bits with small ones.
         (total < 1 << 40 || matches!(e, Hub::Int(_))).then(|| {
             self.c_text_of(e, &|object| {
-                let wide = format!("(__int128){}", object.name);
+                let wide = format!("(__int128){}", object.product.as_ref().unwrap_or(&object.name));
                 (wide.clone(), wide)
             })
         })

@@ -102,6 +102,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn not_linearised(&mut self, k: usize, p: &Pending, strides: &[Linear]) {
+        self.note_strides(p);
         let name = self.res.objects[k].name.clone();
         let ty = self.res.objects[k].ty.element().c_name();
         let vars: Vec<&str> = p.loops.iter().map(|l| l.0.as_str()).collect();

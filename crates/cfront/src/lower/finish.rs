@@ -8,7 +8,7 @@ use loops::{
     Access, Assign, Diagnostic, Expr as Hub, Function, Name, Param, ParamMode, Scalar, Stmt as HubStmt,
 };
 
-use super::{Class, Lowering, private_rows, privatise};
+use super::{Class, Lowering, Refused, private_rows, privatise};
 use crate::ast::{At, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::CType;
@@ -34,14 +34,14 @@ impl Lowering<'_> {
         body: &[Stmt],
         mut statements: Vec<HubStmt>,
         dropped: &BTreeSet<usize>,
-    ) -> Result<Lowered, Vec<Diagnostic>> {
+    ) -> Result<Lowered, Refused> {
         let settled = self.settle_flat();
         self.settle_open();
         self.check_scope(body);
         let epilogue = self.epilogue(dropped);
         if !self.diagnostics.is_empty() {
             self.diagnostics.extend(self.warnings);
-            return Err(self.diagnostics);
+            return Err(Refused { diagnostics: self.diagnostics, strides: self.strides });
         }
         let flat: BTreeMap<Name, Vec<Hub>> = self
             .arrays
@@ -81,7 +81,9 @@ impl Lowering<'_> {
         let may_alias = self.aliases(&variables, &size_objects);
         let assumptions_of_sizes = match self.assumptions() {
             Ok(assumptions) => assumptions,
-            Err(super::Failed) => return Err(self.diagnostics),
+            Err(super::Failed) => {
+                return Err(Refused { diagnostics: self.diagnostics, strides: self.strides });
+            }
         };
         let index_notes = self.index_notes(&variables, &sizes);
         let warnings = self.warnings;
@@ -205,9 +207,10 @@ impl Lowering<'_> {
                 assumptions.push(Hub::compare(loops::CompareOp::Ge, Hub::Var(name.clone()), Hub::Int(0)));
             }
             let c_name = self.res.objects[k].name.clone();
-            let text = match ty.promoted().is_unsigned() {
-                true => format!("(long){c_name}"),
-                false => c_name.clone(),
+            let (c_name, text) = match &self.res.objects[k].product {
+                Some(product) => (product.clone(), product.clone()),
+                None if ty.promoted().is_unsigned() => (c_name.clone(), format!("(long){c_name}")),
+                None => (c_name.clone(), c_name),
             };
             let (values, tested) = self.size_values(k, ty);
             let c_type = ty.c_name();

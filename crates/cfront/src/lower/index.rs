@@ -164,6 +164,7 @@ impl Lowering<'_> {
             Meaning::Object(k) => k,
         };
         match self.class(k) {
+            Class::Size(ty) if self.reading.units.contains(&k) => Ok(Index { ty, ..Index::constant(1) }),
             Class::Size(ty) => Ok(Index::variable(self.name_of(k), ty)),
             Class::LoopVariable(_) | Class::Fixed(_) | Class::Data if self.values.contains_key(&k) => {
                 self.rely_on(k);
@@ -244,6 +245,9 @@ impl Lowering<'_> {
             (Some(factor), _) => (factor, right),
             (_, Some(factor)) => (factor, left),
             _ => {
+                if let Some(product) = self.product_of_sizes(&left, &right) {
+                    return Ok(product);
+                }
                 let product = self.snippet(e.at);
                 let (a, b) = (self.snippet(a.at), self.snippet(b.at));
                 let reason =

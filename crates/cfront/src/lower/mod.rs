@@ -26,6 +26,7 @@ mod polynomial;
 mod private_rows;
 mod privatise;
 mod reach;
+mod readings;
 mod reduction;
 mod resolve;
 mod row_test;
@@ -50,10 +51,12 @@ use access::Pending;
 use array::ArrayUse;
 use assume::Assumed;
 use index::{Atom, Index};
+use readings::Reading;
 use resolve::{Meaning, Resolution};
 use track::Followed;
 
 pub use finish::Lowered;
+pub use readings::lower;
 
 /// What a region is in: the function and the tokens of its body.
 pub struct Context<'a> {
@@ -144,6 +147,12 @@ struct Lowering<'a> {
     finals: BTreeMap<usize, Option<Hub>>,
     /// Conditionals around this place.
     branches: usize,
+    /// What is assumed so that more is affine.
+    reading: Reading,
+    /// Products of sizes that stand for sizes, by their factors.
+    products: BTreeMap<[Linear; 2], usize>,
+    /// Sizes that are multiplied with loop variables where that keeps a subscript from being affine.
+    strides: BTreeSet<usize>,
 }
 
 /// A loop around the place being translated.
@@ -175,14 +184,25 @@ enum Class {
     Data,
 }
 
-/// Translates a region.
-pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>> {
-    let res = Rc::new(resolve::resolve(body, cx.scopes));
+/// A region that is not understood, and the sizes in [`Lowering::strides`].
+struct Refused {
+    diagnostics: Vec<Diagnostic>,
+    strides: BTreeSet<usize>,
+}
+
+/// Translates a region as it is read.
+fn lower_as(
+    cx: &Context<'_>,
+    body: &[Stmt],
+    res: &Rc<Resolution>,
+    reading: &Reading,
+) -> Result<Lowered, Refused> {
     let mut left = BTreeSet::new();
     loop {
-        let mut lowering = Lowering::new(cx, res.clone(), &left);
+        let mut lowering = Lowering::new(cx, res.clone(), &left, reading.clone());
         lowering.reserve_names();
         lowering.refuse_objects();
+        lowering.assume_units();
         lowering.enter();
         let mut statements = lowering.statements(body);
         let dropped = lowering.drop_unread(&mut statements);
@@ -197,7 +217,12 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
 
 impl<'a> Lowering<'a> {
     /// The state before the first statement; variables in `left` are not followed.
-    fn new(cx: &'a Context<'a>, res: Rc<Resolution>, left: &BTreeSet<usize>) -> Lowering<'a> {
+    fn new(
+        cx: &'a Context<'a>,
+        res: Rc<Resolution>,
+        left: &BTreeSet<usize>,
+        reading: Reading,
+    ) -> Lowering<'a> {
         let mut lowering = Lowering {
             cx,
             res,
@@ -233,6 +258,9 @@ impl<'a> Lowering<'a> {
             strict: false,
             finals: BTreeMap::new(),
             branches: 0,
+            reading,
+            products: BTreeMap::new(),
+            strides: BTreeSet::new(),
         };
         let tracked = (0..lowering.res.objects.len()).filter(|k| lowering.is_followed(*k));
         lowering.tracked = Rc::new(tracked.filter(|k| !left.contains(k)).collect());

@@ -10,6 +10,8 @@ use crate::scope::{Place, Scopes, Symbol};
 #[derive(Clone, Debug)]
 pub struct Object {
     pub name: String,
+    /// How C computes it in 64 bits, if it is no variable but a product of such.
+    pub product: Option<String>,
     pub ty: QType,
     /// Where it is declared; `None`: in the region.
     pub place: Option<Place>,
@@ -43,7 +45,7 @@ pub enum Meaning {
 }
 
 /// The objects of a region, and the meaning of each identifier by its token.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Resolution {
     pub objects: Vec<Object>,
     pub meanings: BTreeMap<u32, Meaning>,
@@ -210,6 +212,7 @@ impl Resolver<'_> {
                 self.out.objects.push(Object {
                     name: d.name.clone(),
                     ty: d.ty.clone(),
+                    product: None,
                     place: None,
                     fresh: false,
                     per_thread: false,
@@ -330,6 +333,7 @@ impl Resolver<'_> {
                 self.out.objects.push(Object {
                     name: name.to_string(),
                     ty: object.ty.clone(),
+                    product: None,
                     place: Some(object.place),
                     fresh: object.fresh,
                     per_thread: object.per_thread,

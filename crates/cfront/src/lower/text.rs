@@ -18,6 +18,9 @@ impl Lowering<'_> {
     /// The same to be computed: in 64 bits with a sign.
     pub(super) fn computed_text(&self, e: &Hub) -> String {
         self.c_text_of(e, &|object| {
+            if let Some(product) = &object.product {
+                return (product.clone(), product.clone());
+            }
             let long = format!("(long){}", object.name);
             match object.ty.ty {
                 CType::Int(ty) if ty.promoted().is_unsigned() => (long.clone(), long),
