@@ -91,7 +91,8 @@ fn k_means() {
     let mut sums = vec![(0.0, vec![0.0; d]); k];
     for p in points.chunks(d) {
         let far = |c: &[f64]| p.iter().zip(c).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-        let nearest = (0..k).min_by(|a, b| far(&centres[a * d..][..d]).total_cmp(&far(&centres[b * d..][..d])));
+        let nearest =
+            (0..k).min_by(|a, b| far(&centres[a * d..][..d]).total_cmp(&far(&centres[b * d..][..d])));
         let (count, sum) = &mut sums[nearest.unwrap()];
         *count += 1.0;
         sum.iter_mut().zip(p).for_each(|(s, x)| *s += x);
@@ -101,19 +102,19 @@ fn k_means() {
     };
     let expected: Vec<f64> = centres.chunks(d).zip(&sums).flat_map(mean).collect();
     let args = [f64_tensor(&[n, d], &points), f64_tensor(&[k, d], &centres)];
-    close(
-        &run("examples/numerics.loz", "k_means", &[("n", n), ("k", k), ("d", d)], &args),
-        &expected,
-        1e-12,
-    );
+    close(&run("examples/numerics.loz", "k_means", &[("n", n), ("k", k), ("d", d)], &args), &expected, 1e-12);
 }
 
 #[test]
 fn sparse_products() {
     let (m, p) = (40, 17);
     let lengths = integers(m, 3, 9);
-    let starts: Vec<i64> =
-        std::iter::once(0).chain(lengths.iter().scan(0, |s, n| { *s += n; Some(*s) })).collect();
+    let starts: Vec<i64> = std::iter::once(0)
+        .chain(lengths.iter().scan(0, |s, n| {
+            *s += n;
+            Some(*s)
+        }))
+        .collect();
     let n = starts[m] as usize;
     let rows: Vec<i64> = (0..m).flat_map(|i| vec![i as i64; lengths[i] as usize]).collect();
     let (columns, values, x) = (integers(n, 4, p as i64), draw(n, 5), draw(p, 6));
@@ -123,10 +124,9 @@ fn sparse_products() {
     }
     let sizes = [("n", n), ("m", m), ("p", p)];
     let tail = [i64_tensor(&[n], &columns), f64_tensor(&[n], &values), f64_tensor(&[p], &x)];
-    for (name, first) in [
-        ("coordinate_product", i64_tensor(&[n], &rows)),
-        ("csr_product", i64_tensor(&[m + 1], &starts)),
-    ] {
+    for (name, first) in
+        [("coordinate_product", i64_tensor(&[n], &rows)), ("csr_product", i64_tensor(&[m + 1], &starts))]
+    {
         let args: Vec<Value> = std::iter::once(first).chain(tail.clone()).collect();
         close(&run("examples/numerics.loz", name, &sizes, &args), &dense, 1e-12);
     }
@@ -201,8 +201,9 @@ fn systems_of_equations() {
     let (mut l, b) = (draw(n * n, 13), draw(n, 14));
     (0..n).for_each(|i| l[i * n + i] += 4.0);
     let lower: Vec<f64> = (0..n * n).map(|e| if e % n <= e / n { l[e] } else { 0.0 }).collect();
-    let times =
-        |a: &[f64], x: &[f64]| -> Vec<f64> { a.chunks(n).map(|r| r.iter().zip(x).map(|(u, v)| u * v).sum()).collect() };
+    let times = |a: &[f64], x: &[f64]| -> Vec<f64> {
+        a.chunks(n).map(|r| r.iter().zip(x).map(|(u, v)| u * v).sum()).collect()
+    };
     let args = [f64_tensor(&[n, n], &l), f64_tensor(&[n], &b)];
     let x = run("examples/numerics.loz", "triangular_solve", &[("n", n)], &args);
     close(&times(&lower, &x), &b, 1e-12);
@@ -273,7 +274,12 @@ fn common_subsequence() {
     }
     let word = |count, seed| integers(count, seed, 4).iter().map(|x| *x as i32).collect::<Vec<_>>();
     let (xs, ys) = (word(31, 18), word(40, 19));
-    let found = run("examples/numerics.loz", "common_subsequence", &[("m", 31), ("n", 40)], &[words(&xs), words(&ys)]);
+    let found = run(
+        "examples/numerics.loz",
+        "common_subsequence",
+        &[("m", 31), ("n", 40)],
+        &[words(&xs), words(&ys)],
+    );
     assert_eq!(found, [longest(&xs, &ys, &mut BTreeMap::new()) as f64]);
 }
 
@@ -348,10 +354,22 @@ fn blocks() {
         close(&found, &[count, mean, squares], 1e-10);
         // Whole numbers, so that sums are exact in any order.
         let whole: Vec<f64> = xs.iter().map(|x| *x as f64).collect();
-        let sums: Vec<f64> = whole.iter().scan(0.0, |s, x| { *s += x; Some(*s) }).collect();
+        let sums: Vec<f64> = whole
+            .iter()
+            .scan(0.0, |s, x| {
+                *s += x;
+                Some(*s)
+            })
+            .collect();
         assert_eq!(run("parallel.loz", "prefix_sum_par", &[("n", n)], &[singles(&[n], &whole)]), sums);
         let ab: Vec<(f64, f64)> = reals.iter().zip(&whole).map(|(a, b)| (f64::from(*a as f32), *b)).collect();
-        let states: Vec<f64> = ab.iter().scan(2.0, |y, (a, b)| { *y = a * *y + b; Some(*y) }).collect();
+        let states: Vec<f64> = ab
+            .iter()
+            .scan(2.0, |y, (a, b)| {
+                *y = a * *y + b;
+                Some(*y)
+            })
+            .collect();
         let halves = |v: Vec<f64>| Box::new(Data::F32(v.iter().map(|x| *x as f32).collect()));
         let (a, b) = ab.into_iter().unzip();
         let pairs = Value::Tensor(Tensor { shape: vec![n], data: Data::Pair(halves(a), halves(b)) });
