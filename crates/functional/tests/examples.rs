@@ -285,7 +285,7 @@ fn common_subsequence() {
 
 #[test]
 fn primes() {
-    let mut sieve = vec![true; 200];
+    let mut sieve = [true; 200];
     for d in 0..200 {
         if d < 2 {
             sieve[d] = false;
