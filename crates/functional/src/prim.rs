@@ -78,10 +78,23 @@ primitives! {
     Sin = "sin", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Sine of an angle in radians.";
     Cos = "cos", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Cosine of an angle in radians.";
     Atan = "atan", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Arc tangent in radians, between -pi/2 and pi/2.";
+    Tan = "tan", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Tangent of an angle in radians.";
+    Asin = "asin", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Arc sine in radians, between -pi/2 and pi/2.";
+    Acos = "acos", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Arc cosine in radians, between 0 and pi.";
+    Sinh = "sinh", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Hyperbolic sine.";
+    Cosh = "cosh", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Hyperbolic cosine.";
+    Exp2 = "exp2", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "2 to the power of the operand.";
+    Expm1 = "expm1", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "`exp x - 1`, exact also near 0.";
+    Log2 = "log2", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Logarithm to base 2.";
+    Log10 = "log10", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Logarithm to base 10.";
+    Log1p = "log1p", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "`log (1 + x)`, exact also near 0.";
+    Trunc = "trunc", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "The integer next to the operand toward zero.";
     Floor = "floor", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Largest integer that is at most the operand.";
     Ceil = "ceil", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Least integer that is at least the operand.";
     Round = "round", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Nearest integer. Of two equally near ones it is the even one.";
     Pow = "pow", Scalar, "float t => t -> t -> t", ["a.math", "c.math", "cge.math"], "`pow x y` is `x` to the power `y`.";
+    Atan2 = "atan2", Scalar, "float t => t -> t -> t", ["a.math", "c.math", "cge.math"], "`atan2 y x` is the angle of the point `(x, y)`, between -pi and pi.";
+    Hypot = "hypot", Scalar, "float t => t -> t -> t", ["a.math", "c.math", "cge.math"], "`hypot x y` is `sqrt (x * x + y * y)` without overflow in between.";
     Fmod = "fmod", Scalar, "float t => t -> t -> t", ["a.math", "c.math", "cge.math"], "Remainder of the quotient truncated toward zero; has the dividend's sign.";
     BitAnd = "bitAnd", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits that are set in both operands.";
     BitOr = "bitOr", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits that are set in at least one operand.";
@@ -178,6 +191,17 @@ impl Prim {
             Prim::Sin => UnaryOp::Sin,
             Prim::Cos => UnaryOp::Cos,
             Prim::Atan => UnaryOp::Atan,
+            Prim::Tan => UnaryOp::Tan,
+            Prim::Asin => UnaryOp::Asin,
+            Prim::Acos => UnaryOp::Acos,
+            Prim::Sinh => UnaryOp::Sinh,
+            Prim::Cosh => UnaryOp::Cosh,
+            Prim::Exp2 => UnaryOp::Exp2,
+            Prim::Expm1 => UnaryOp::Expm1,
+            Prim::Log2 => UnaryOp::Log2,
+            Prim::Log10 => UnaryOp::Log10,
+            Prim::Log1p => UnaryOp::Log1p,
+            Prim::Trunc => UnaryOp::Trunc,
             Prim::Floor => UnaryOp::Floor,
             Prim::Ceil => UnaryOp::Ceil,
             Prim::Round => UnaryOp::Round,
@@ -198,6 +222,8 @@ impl Prim {
             Prim::Min => BinaryOp::Min,
             Prim::Max => BinaryOp::Max,
             Prim::Pow => BinaryOp::Pow,
+            Prim::Atan2 => BinaryOp::Atan2,
+            Prim::Hypot => BinaryOp::Hypot,
             Prim::Fmod => BinaryOp::Rem,
             Prim::BitAnd => BinaryOp::BitAnd,
             Prim::BitOr => BinaryOp::BitOr,

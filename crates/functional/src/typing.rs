@@ -60,6 +60,17 @@ fn scalar(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
         | Prim::Sin
         | Prim::Cos
         | Prim::Atan
+        | Prim::Tan
+        | Prim::Asin
+        | Prim::Acos
+        | Prim::Sinh
+        | Prim::Cosh
+        | Prim::Exp2
+        | Prim::Expm1
+        | Prim::Log2
+        | Prim::Log10
+        | Prim::Log1p
+        | Prim::Trunc
         | Prim::Floor
         | Prim::Ceil
         | Prim::Round => {
@@ -74,7 +85,7 @@ fn scalar(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
             r.same(a, b)?;
             r.number(a)?
         }
-        Prim::Pow | Prim::Fmod => {
+        Prim::Pow | Prim::Atan2 | Prim::Hypot | Prim::Fmod => {
             let [a, b] = r.terms()?;
             r.same(a, b)?;
             match a {

@@ -114,6 +114,17 @@ pub enum UnaryOp {
     Ceil,
     Round,
     Atan,
+    Tan,
+    Asin,
+    Acos,
+    Sinh,
+    Cosh,
+    Exp2,
+    Expm1,
+    Log2,
+    Log10,
+    Log1p,
+    Trunc,
     Bits,
     Not,
 }
@@ -143,6 +154,10 @@ pub enum BinaryOp {
     Max,
     /// Power, floating point.
     Pow,
+    /// Angle of the point whose second coordinate is the left operand, in radians.
+    Atan2,
+    /// Distance of a point from the origin.
+    Hypot,
     /// Bits that are set in both integers.
     BitAnd,
     /// Bits that are set in at least one of two integers.

@@ -55,7 +55,7 @@ pub fn is_stable(expr: &Expr) -> bool {
     let here = match expr {
         Expr::Int(_) | Expr::Var(_) | Expr::Bool(_) | Expr::Compare(..) | Expr::Select(..) => true,
         Expr::Unary(op, _) => matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not),
-        Expr::Binary(op, ..) => *op != BinaryOp::Pow,
+        Expr::Binary(op, ..) => !matches!(op, BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot),
         _ => false,
     };
     here && expr.children().all(is_stable)

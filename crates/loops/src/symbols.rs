@@ -5,7 +5,7 @@ use crate::program::{ParamMode, ReduceOp};
 
 impl UnaryOp {
     /// All unary operations.
-    pub const ALL: [UnaryOp; 14] = [
+    pub const ALL: [UnaryOp; 25] = [
         UnaryOp::Neg,
         UnaryOp::Abs,
         UnaryOp::Sqrt,
@@ -18,6 +18,17 @@ impl UnaryOp {
         UnaryOp::Ceil,
         UnaryOp::Round,
         UnaryOp::Atan,
+        UnaryOp::Tan,
+        UnaryOp::Asin,
+        UnaryOp::Acos,
+        UnaryOp::Sinh,
+        UnaryOp::Cosh,
+        UnaryOp::Exp2,
+        UnaryOp::Expm1,
+        UnaryOp::Log2,
+        UnaryOp::Log10,
+        UnaryOp::Log1p,
+        UnaryOp::Trunc,
         UnaryOp::Bits,
         UnaryOp::Not,
     ];
@@ -37,6 +48,17 @@ impl UnaryOp {
             UnaryOp::Ceil => "ceil",
             UnaryOp::Round => "round",
             UnaryOp::Atan => "atan",
+            UnaryOp::Tan => "tan",
+            UnaryOp::Asin => "asin",
+            UnaryOp::Acos => "acos",
+            UnaryOp::Sinh => "sinh",
+            UnaryOp::Cosh => "cosh",
+            UnaryOp::Exp2 => "exp2",
+            UnaryOp::Expm1 => "expm1",
+            UnaryOp::Log2 => "log2",
+            UnaryOp::Log10 => "log10",
+            UnaryOp::Log1p => "log1p",
+            UnaryOp::Trunc => "trunc",
             UnaryOp::Bits => "bits",
             UnaryOp::Not => "!",
         }
@@ -45,7 +67,7 @@ impl UnaryOp {
 
 impl BinaryOp {
     /// All binary operations.
-    pub const ALL: [BinaryOp; 17] = [
+    pub const ALL: [BinaryOp; 19] = [
         BinaryOp::Add,
         BinaryOp::Sub,
         BinaryOp::Mul,
@@ -56,6 +78,8 @@ impl BinaryOp {
         BinaryOp::Min,
         BinaryOp::Max,
         BinaryOp::Pow,
+        BinaryOp::Atan2,
+        BinaryOp::Hypot,
         BinaryOp::BitAnd,
         BinaryOp::BitOr,
         BinaryOp::BitXor,
@@ -78,6 +102,8 @@ impl BinaryOp {
             BinaryOp::Min => "min",
             BinaryOp::Max => "max",
             BinaryOp::Pow => "pow",
+            BinaryOp::Atan2 => "atan2",
+            BinaryOp::Hypot => "hypot",
             BinaryOp::BitAnd => "bitand",
             BinaryOp::BitOr => "bitor",
             BinaryOp::BitXor => "bitxor",
@@ -102,6 +128,8 @@ impl BinaryOp {
             | BinaryOp::Min
             | BinaryOp::Max => true,
             BinaryOp::Pow
+            | BinaryOp::Atan2
+            | BinaryOp::Hypot
             | BinaryOp::BitAnd
             | BinaryOp::BitOr
             | BinaryOp::BitXor
@@ -122,6 +150,8 @@ impl BinaryOp {
             BinaryOp::Min
             | BinaryOp::Max
             | BinaryOp::Pow
+            | BinaryOp::Atan2
+            | BinaryOp::Hypot
             | BinaryOp::BitAnd
             | BinaryOp::BitOr
             | BinaryOp::BitXor

@@ -41,7 +41,18 @@ pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
         | UnaryOp::Floor
         | UnaryOp::Ceil
         | UnaryOp::Round
-        | UnaryOp::Atan => operand.is_float(),
+        | UnaryOp::Atan
+        | UnaryOp::Tan
+        | UnaryOp::Asin
+        | UnaryOp::Acos
+        | UnaryOp::Sinh
+        | UnaryOp::Cosh
+        | UnaryOp::Exp2
+        | UnaryOp::Expm1
+        | UnaryOp::Log2
+        | UnaryOp::Log10
+        | UnaryOp::Log1p
+        | UnaryOp::Trunc => operand.is_float(),
     };
     fits.then_some(operand)
 }
@@ -63,7 +74,7 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
         | BinaryOp::BitXor
         | BinaryOp::Shl
         | BinaryOp::Shr => left.is_int(),
-        BinaryOp::Pow => left.is_float(),
+        BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot => left.is_float(),
         BinaryOp::And | BinaryOp::Or => left == Scalar::Bool,
     };
     (fits && left == right).then_some(left)
@@ -315,7 +326,9 @@ pub(crate) fn misfit(expr: &Expr, operands: &[Scalar]) -> Diagnostic {
             | BinaryOp::Shr,
             ..,
         ) => "two integers of one type",
-        Expr::Binary(BinaryOp::Pow, ..) => "two floating-point numbers of one type",
+        Expr::Binary(BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot, ..) => {
+            "two floating-point numbers of one type"
+        }
         Expr::Binary(..) => "two numbers of one type",
         Expr::Compare(..) => "two operands of one type",
         Expr::Select(..) => "a truth value and two operands of one type",

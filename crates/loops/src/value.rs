@@ -116,7 +116,9 @@ macro_rules! integer {
             // modulo the width, whatever the sign: the low bits decide
             BinaryOp::Shl => a.wrapping_shl(b as u32),
             BinaryOp::Shr => a.wrapping_shr(b as u32),
-            BinaryOp::Pow | BinaryOp::And | BinaryOp::Or => return Err(Undefined::Types),
+            BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot | BinaryOp::And | BinaryOp::Or => {
+                return Err(Undefined::Types);
+            }
         };
         Ok(Value::$variant(value))
     }};
@@ -133,6 +135,8 @@ macro_rules! float {
             BinaryOp::Min => choose!($type, a, b, <, |),
             BinaryOp::Max => choose!($type, a, b, >, &),
             BinaryOp::Pow => a.powf(b),
+            BinaryOp::Atan2 => a.atan2(b),
+            BinaryOp::Hypot => a.hypot(b),
             BinaryOp::Rem => a % b,
             BinaryOp::FloorDiv
             | BinaryOp::Mod
@@ -166,6 +170,17 @@ macro_rules! float_unary {
             UnaryOp::Ceil => a.ceil(),
             UnaryOp::Round => a.round_ties_even(),
             UnaryOp::Atan => a.atan(),
+            UnaryOp::Tan => a.tan(),
+            UnaryOp::Asin => a.asin(),
+            UnaryOp::Acos => a.acos(),
+            UnaryOp::Sinh => a.sinh(),
+            UnaryOp::Cosh => a.cosh(),
+            UnaryOp::Exp2 => a.exp2(),
+            UnaryOp::Expm1 => a.exp_m1(),
+            UnaryOp::Log2 => a.log2(),
+            UnaryOp::Log10 => a.log10(),
+            UnaryOp::Log1p => a.ln_1p(),
+            UnaryOp::Trunc => a.trunc(),
             UnaryOp::Bits => return Ok($bits),
             UnaryOp::Not => return Err(Undefined::Types),
         };

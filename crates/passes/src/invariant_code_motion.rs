@@ -149,10 +149,21 @@ impl Hoist {
                     | UnaryOp::Sin
                     | UnaryOp::Cos
                     | UnaryOp::Atan
+                    | UnaryOp::Tan
+                    | UnaryOp::Asin
+                    | UnaryOp::Acos
+                    | UnaryOp::Sinh
+                    | UnaryOp::Cosh
+                    | UnaryOp::Exp2
+                    | UnaryOp::Expm1
+                    | UnaryOp::Log2
+                    | UnaryOp::Log10
+                    | UnaryOp::Log1p
             ),
-            Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow, ..) => {
-                self.types.type_of(e).is_ok_and(Scalar::is_float)
-            }
+            Expr::Binary(
+                BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot,
+                ..,
+            ) => self.types.type_of(e).is_ok_and(Scalar::is_float),
             Expr::Call { .. } => true,
             _ => false,
         })

@@ -152,7 +152,9 @@ impl Frame {
                 (value, divisor) if value < 0 => left.rem_trunc(&divisor.neg()?)?,
                 (_, divisor) => left.rem_trunc(&divisor)?,
             },
-            BinaryOp::Pow => return refuse("it is a power"),
+            BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot => {
+                return refuse("it is a function of two numbers");
+            }
             BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Shl | BinaryOp::Shr => {
                 return refuse("it is an operation on bits");
             }

@@ -17,6 +17,17 @@ pub(crate) fn function(op: UnaryOp) -> Option<&'static str> {
         UnaryOp::Ceil => "ceil",
         UnaryOp::Round => "rint",
         UnaryOp::Atan => "atan",
+        UnaryOp::Tan => "tan",
+        UnaryOp::Asin => "asin",
+        UnaryOp::Acos => "acos",
+        UnaryOp::Sinh => "sinh",
+        UnaryOp::Cosh => "cosh",
+        UnaryOp::Exp2 => "exp2",
+        UnaryOp::Expm1 => "expm1",
+        UnaryOp::Log2 => "log2",
+        UnaryOp::Log10 => "log10",
+        UnaryOp::Log1p => "log1p",
+        UnaryOp::Trunc => "trunc",
         UnaryOp::Neg | UnaryOp::Not | UnaryOp::Bits => return None,
     })
 }

@@ -250,7 +250,7 @@ fn in_language(op: Op, ty: Scalar) -> Option<String> {
             BinaryOp::Div | BinaryOp::Rem => None,
             BinaryOp::Min => call("min"),
             BinaryOp::Max => call("max"),
-            BinaryOp::Pow => call("pow"),
+            BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot => call(op.symbol()),
             BinaryOp::BitAnd => call("bitAnd"),
             BinaryOp::BitOr => call("bitOr"),
             BinaryOp::BitXor => call("bitXor"),
@@ -397,8 +397,24 @@ fn run_compiled(folder: &Path, compiler: &str, flag: &str, rows: &[Row], input: 
 fn is_exact(op: Op) -> bool {
     !matches!(
         op,
-        Op::Unary(UnaryOp::Exp | UnaryOp::Log | UnaryOp::Tanh | UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Atan)
-            | Op::Binary(BinaryOp::Pow)
+        Op::Unary(
+            UnaryOp::Exp
+                | UnaryOp::Log
+                | UnaryOp::Tanh
+                | UnaryOp::Sin
+                | UnaryOp::Cos
+                | UnaryOp::Atan
+                | UnaryOp::Tan
+                | UnaryOp::Asin
+                | UnaryOp::Acos
+                | UnaryOp::Sinh
+                | UnaryOp::Cosh
+                | UnaryOp::Exp2
+                | UnaryOp::Expm1
+                | UnaryOp::Log2
+                | UnaryOp::Log10
+                | UnaryOp::Log1p
+        ) | Op::Binary(BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot)
     )
 }
 
@@ -446,6 +462,30 @@ fn functions_of_libm_are_those_of_the_standard() {
         (UnaryOp::Atan, -0.0, -0.0),
         (UnaryOp::Atan, inf, FRAC_PI_2),
         (UnaryOp::Atan, -inf, -FRAC_PI_2),
+        (UnaryOp::Tan, -0.0, -0.0),
+        (UnaryOp::Tan, inf, nan),
+        (UnaryOp::Asin, -0.0, -0.0),
+        (UnaryOp::Asin, 1.0, FRAC_PI_2),
+        (UnaryOp::Asin, -1.5, nan),
+        (UnaryOp::Acos, 1.0, 0.0),
+        (UnaryOp::Acos, 1.5, nan),
+        (UnaryOp::Sinh, -0.0, -0.0),
+        (UnaryOp::Sinh, -inf, -inf),
+        (UnaryOp::Cosh, -0.0, 1.0),
+        (UnaryOp::Cosh, -inf, inf),
+        (UnaryOp::Exp2, -0.0, 1.0),
+        (UnaryOp::Exp2, -inf, 0.0),
+        (UnaryOp::Expm1, -0.0, -0.0),
+        (UnaryOp::Expm1, -inf, -1.0),
+        (UnaryOp::Log2, 1.0, 0.0),
+        (UnaryOp::Log2, -0.0, -inf),
+        (UnaryOp::Log10, 1.0, 0.0),
+        (UnaryOp::Log10, -1.5, nan),
+        (UnaryOp::Log1p, -0.0, -0.0),
+        (UnaryOp::Log1p, -1.0, -inf),
+        (UnaryOp::Trunc, -0.5, -0.0),
+        (UnaryOp::Trunc, 2.5, 2.0),
+        (UnaryOp::Trunc, -inf, -inf),
     ];
     let binary = [
         (nan, 0.0, 1.0),
@@ -469,6 +509,17 @@ fn functions_of_libm_are_those_of_the_standard() {
         let f32s = apply(op, Value::F32(a as f32), Value::F32(b as f32)).unwrap();
         assert!(same(f32s, Value::F32(expected as f32)), "{op:?} of {a}, {b} is {f32s:?}, not {expected}");
     };
+    for (op, a, b, expected) in [
+        (BinaryOp::Atan2, -0.0, 1.0, -0.0),
+        (BinaryOp::Atan2, 1.0, 0.0, FRAC_PI_2),
+        (BinaryOp::Atan2, 0.0, -0.0, std::f64::consts::PI),
+        (BinaryOp::Atan2, inf, 7.0, FRAC_PI_2),
+        (BinaryOp::Hypot, 3.0, -4.0, 5.0),
+        (BinaryOp::Hypot, -inf, nan, inf),
+        (BinaryOp::Hypot, nan, 1.0, nan),
+    ] {
+        holds(Op::Binary(op), a, b, expected);
+    }
     for (op, a, expected) in unary {
         holds(Op::Unary(op), a, a, expected);
         holds(Op::Unary(op), nan, nan, nan);

@@ -17,7 +17,8 @@
 ((identifier) @function.builtin
   (#any-of? @function.builtin
     "neg" "add" "sub" "mul" "div" "mod" "min" "max" "abs" "sqrt" "exp" "log" "tanh" "sin" "cos"
-    "atan" "floor" "ceil" "round" "pow" "fmod" "bitAnd" "bitOr" "bitXor" "shiftLeft" "shiftRight"
+    "atan" "tan" "asin" "acos" "sinh" "cosh" "exp2" "expm1" "log2" "log10" "log1p" "atan2" "hypot"
+    "floor" "ceil" "round" "trunc" "pow" "fmod" "bitAnd" "bitOr" "bitXor" "shiftLeft" "shiftRight"
     "bits32" "bits64" "float32" "float64" "eq" "ne" "lt" "le" "gt" "ge" "and" "or" "not" "select"
     "zero" "one" "f32" "f64" "i32" "i64" "pair" "fst" "snd" "map" "mapSeq" "mapPar" "mapVec"
     "mapUnroll" "reduce" "reduceSeq" "reduceUnroll" "reducePar" "scanSeq" "scanPar"

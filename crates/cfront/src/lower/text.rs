@@ -104,7 +104,9 @@ fn expr_text(e: &Hub) -> String {
             BinaryOp::BitXor => binary("^", a, b),
             BinaryOp::Shl => binary("<<", a, b),
             BinaryOp::Shr => binary(">>", a, b),
-            BinaryOp::Pow => format!("pow({}, {})", expr_text(a), expr_text(b)),
+            BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot => {
+                format!("{}({}, {})", op.symbol(), expr_text(a), expr_text(b))
+            }
         },
         Hub::Compare(op, a, b) => binary(op.symbol(), a, b),
         Hub::Select(c, a, b) => format!("({} ? {} : {})", expr_text(c), expr_text(a), expr_text(b)),

@@ -167,6 +167,17 @@ impl<'a> Source<'a> {
             | Prim::Sin
             | Prim::Cos
             | Prim::Atan
+            | Prim::Tan
+            | Prim::Asin
+            | Prim::Acos
+            | Prim::Sinh
+            | Prim::Cosh
+            | Prim::Exp2
+            | Prim::Expm1
+            | Prim::Log2
+            | Prim::Log10
+            | Prim::Log1p
+            | Prim::Trunc
             | Prim::Floor
             | Prim::Ceil
             | Prim::Round
@@ -183,6 +194,8 @@ impl<'a> Source<'a> {
             | Prim::Min
             | Prim::Max
             | Prim::Pow
+            | Prim::Atan2
+            | Prim::Hypot
             | Prim::Fmod
             | Prim::BitAnd
             | Prim::BitOr

@@ -100,10 +100,23 @@ fn lift(cx: &mut Context<'_>, k: &Size, term: &Term, lanes: &BTreeMap<Var, Term>
             | Prim::Sin
             | Prim::Cos
             | Prim::Atan
+            | Prim::Tan
+            | Prim::Asin
+            | Prim::Acos
+            | Prim::Sinh
+            | Prim::Cosh
+            | Prim::Exp2
+            | Prim::Expm1
+            | Prim::Log2
+            | Prim::Log10
+            | Prim::Log1p
+            | Prim::Trunc
             | Prim::Floor
             | Prim::Ceil
             | Prim::Round
             | Prim::Pow
+            | Prim::Atan2
+            | Prim::Hypot
             | Prim::Fmod
             | Prim::Fst
             | Prim::Snd

@@ -80,7 +80,7 @@ pub(super) fn expression(e: &Expr) -> Cost {
                 // One of the two is a multiplication and an addition at once.
                 BinaryOp::Add | BinaryOp::Sub if product(a) || product(b) => {}
                 BinaryOp::Div | BinaryOp::Rem => cost.arithmetic += DIVISION,
-                BinaryOp::Pow => cost.arithmetic += CALL,
+                BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot => cost.arithmetic += CALL,
                 BinaryOp::FloorDiv | BinaryOp::Mod => cost.arithmetic += DIVISION,
                 _ => cost.arithmetic += 1.0,
             }

@@ -217,7 +217,9 @@ fn index(op: BinaryOp, a: CExpr, b: CExpr) -> Result<CExpr, Diagnostic> {
         // By constants below the width: others are refused with the statement that has them.
         BinaryOp::Shl => CExpr::binary("<<", a, b),
         BinaryOp::Shr => CExpr::binary(">>", a, b),
-        BinaryOp::Pow => return Err(invalid("a power of indices")),
+        BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot => {
+            return Err(invalid("a function of numbers that are no integers"));
+        }
     })
 }
 

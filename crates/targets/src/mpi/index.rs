@@ -77,7 +77,7 @@ fn binary(op: BinaryOp, a: &str, b: &str) -> String {
         BinaryOp::BitXor => infix("^"),
         BinaryOp::Shl => infix("<<"),
         BinaryOp::Shr => infix(">>"),
-        BinaryOp::Pow => "0".to_owned(),
+        BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot => "0".to_owned(),
     }
 }
 

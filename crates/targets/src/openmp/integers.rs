@@ -52,7 +52,7 @@ impl Lower<'_> {
             }
             BinaryOp::BitAnd | BinaryOp::And => CExpr::binary("&", a, b),
             BinaryOp::BitOr | BinaryOp::Or => CExpr::binary("|", a, b),
-            BinaryOp::BitXor | BinaryOp::Pow => CExpr::binary("^", a, b),
+            BinaryOp::BitXor | BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot => CExpr::binary("^", a, b),
             BinaryOp::Shl if ty.is_narrow() => {
                 let a = self.converted(Scalar::U32, a);
                 CExpr::binary("<<", a, count(b, false))

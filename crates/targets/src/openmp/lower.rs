@@ -445,7 +445,7 @@ impl Lower<'_> {
             BinaryOp::Mod if index => self.helper(Helper::Mod64, "lozenge_mod", vec![a, b]),
             BinaryOp::Mod => self.helper(Helper::Mod32, "lozenge_mod_i32", vec![a, b]),
             BinaryOp::Min | BinaryOp::Max => self.extremum(op, a, b, ty),
-            BinaryOp::Pow => self.math("pow", ty, vec![a, b]),
+            BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot => self.math(op.symbol(), ty, vec![a, b]),
             BinaryOp::BitAnd => CExpr::binary("&", a, b),
             BinaryOp::BitOr => CExpr::binary("|", a, b),
             BinaryOp::BitXor => CExpr::binary("^", a, b),
