@@ -4,9 +4,10 @@
 usage: tables.py [--quick] [--only TEXT,...] [--outputs NAME=DIR]... [--list]
 
 Writes docs/performance/MACHINE.md after each table, so that what is measured stays if a later command is stopped. MACHINE
-is the name of the processor. The file says what the machine is, and has the command, the time and the whole output of each
-table; a command that fails is shown with what it said, and one that was left out by --only is named. --quick takes small
-sizes and a few programs, to see that everything runs; its file is target/performance/MACHINE.md. --list prints the commands.
+is the name of the processor. The file says what the machine is, and has the command, the commit, the time and the whole
+output of each table; a command that fails is shown with what it said. With --only the other tables stay as they were
+measured before, and those that were never measured are named. --quick takes small sizes and a few programs, to see that
+everything runs; its file is target/performance/MACHINE.md. --list prints the commands.
 `lozenge` must be the first on the PATH that is to be measured: `./x bench --all` builds it and sets the PATH.
 """
 
@@ -95,12 +96,14 @@ TABLES = [
     ),
     Table("The theory", "git clean -fdXq proofs; ./x proofs 2>&1", "./x proofs 2>&1"),
     Table("Certificates", "lozenge prove library", "lozenge prove library/vectors.loz --def axpy"),
+    Table("Loop nests of real codes", "./x nests", "./x nests --rounds 0"),
     Table("Whole models", "./x models --threads 1,2 --reps 5", "./x models --small --only mlp --reps 1"),
     Table(
         "Single operators",
         "./x models --operators --threads 1 --reps 15",
         "./x models --operators --only Softmax --threads 1 --reps 1",
     ),
+    Table("Real models", "./x models --real --threads 1,2 --reps 5", "true"),
     Table("Rewriting models", "lozenge bench --rewriting", "lozenge bench --rewriting --quick"),
     Table("Optimizers of small models", "./x optimizers", "./x optimizers"),
     Table("Optimizers of models", "./x optimizers --full", "true"),
@@ -145,9 +148,6 @@ def file_name(name):
 
 def about(name):
     """The table at the top: the machine, and what the results depend on."""
-    commit = told("git rev-parse --short=12 HEAD")
-    if told("git status --porcelain --untracked-files=no"):
-        commit += ", with changes"
     library = {"OpenBLAS": "libopenblas-dev", "BLIS": "libblis-dev", "isl": "libisl-dev"}
     rows = [
         ("processor", name),
@@ -155,8 +155,6 @@ def about(name):
         ("caches", told("lscpu | sed -n 's/^\\(L[123].*\\) cache: */\\1 /p' | paste -sd, | sed 's/,/, /g'")),
         ("memory", told("awk '/MemTotal/ {printf \"%.0f GiB\", $2 / 1048576}' /proc/meminfo")),
         ("system", told("uname -srm")),
-        ("commit", commit),
-        ("Lozenge", told("lozenge --version")),
         ("gcc", told("gcc --version")),
         ("clang", told("clang-16 --version")),
         *((what, told(f"dpkg-query -W -f='${{Version}}\\n' {package}")) for what, package in library.items()),
@@ -165,8 +163,14 @@ def about(name):
     return "\n".join(["| | |", "| --- | --- |", *(f"| {what} | {value or 'not there'} |" for what, value in rows)])
 
 
+def commit():
+    """The commit that is measured, and whether something is changed in it."""
+    changed = told("git status --porcelain --untracked-files=no -- crates library benches tests/c")
+    return told("git rev-parse --short=12 HEAD") + (", with changes" if changed else "")
+
+
 def measured(command):
-    """What a command printed, as a section: when, how long, and the load of the machine before."""
+    """What a command printed, as a section: when, of which commit, how long, and the load of the machine before."""
     load, began = os.getloadavg()[0], time.time()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     # Progress goes to the terminal; it is no part of the table.
@@ -176,12 +180,21 @@ def measured(command):
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(began))
     ended = "" if done.returncode == 0 else f" **It failed with exit code {done.returncode}.**"
     head = (
-        f"{when}, load {load:.1f} before; {time.time() - began:.0f} s, of which {used:.0f} s of processor time.{ended}"
+        f"{when}, commit {commit()}, load {load:.1f} before; {time.time() - began:.0f} s, of which {used:.0f} s of processor time.{ended}"
     )
     return f"{head}\n\n```text\n{done.stdout.rstrip()}\n```", done.returncode == 0
 
 
-def page(name, chosen, sections, quick):
+def before(path):
+    """The sections of tables that were measured before, by heading; those of other commands are not kept."""
+    if not path.exists():
+        return {}
+    found = re.findall(r"^## (.+)\n\n`(.+)`\n\n(.+?)(?=\n\n## |\Z)", path.read_text(), re.MULTILINE | re.DOTALL)
+    commands = {table.heading: table.command for table in TABLES}
+    return {heading: body.rstrip() for heading, command, body in found if commands.get(heading) == command}
+
+
+def page(name, commands, sections, quick):
     """The whole file, with what is measured so far."""
     lines = [
         f"# Performance: {name}",
@@ -193,13 +206,13 @@ def page(name, chosen, sections, quick):
     ]
     if quick:
         lines += ["", "**Measured with `--quick`: small sizes, to see that everything runs.**"]
-    for table, command in chosen:
-        lines += ["", f"## {table.heading}", "", f"`{command}`", ""]
-        lines.append(sections.get(table.heading, "Not measured yet."))
-    left = [table for table in TABLES if table not in [chosen_table for chosen_table, _ in chosen]]
+    for heading, command in commands.items():
+        if heading in sections:
+            lines += ["", f"## {heading}", "", f"`{command}`", "", sections[heading]]
+    left = [(heading, command) for heading, command in commands.items() if heading not in sections]
     if left:
-        lines += ["", "## Left out by `--only`", ""]
-        lines += [f"- {table.heading}: `{table.command}`" for table in left]
+        lines += ["", "## Not measured yet", ""]
+        lines += [f"- {heading}: `{command}`" for heading, command in left]
     return "\n".join(lines) + "\n"
 
 
@@ -235,12 +248,14 @@ def main():
     folder = ROOT / ("target/performance" if given.quick else "docs/performance")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{file_name(name)}.md"
-    sections, failed = {}, []
+    sections, failed = {} if given.quick else before(path), []
+    commands = {table.heading: table.quick if given.quick else table.command for table in TABLES}
+    commands |= {table.heading: command for table, command in chosen}
     for k, (table, command) in enumerate(chosen, 1):
         print(f"[{k}/{len(chosen)}] {table.heading}: {command}", file=sys.stderr, flush=True)
         sections[table.heading], well = measured(command)
         failed += [] if well else [table.heading]
-        path.write_text(page(name, chosen, sections, given.quick))
+        path.write_text(page(name, commands, sections, given.quick))
     if not given.quick:
         enter(name, path)
     print(f"{path.relative_to(ROOT)}: {len(chosen)} tables, {len(failed)} failed: {', '.join(failed) or 'none'}")

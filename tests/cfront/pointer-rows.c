@@ -21,3 +21,16 @@ void g(int n, double *x, double *y)
     rows[1][i] = rows[0][i];
 #pragma endscop
 }
+
+/* An elimination: the first row is reached by `a[k][k]`, the last one by `a[i][j]`. */
+void eliminate(int n, double **a)
+{
+#pragma scop
+  for (int k = 0; k < n; k++)
+    for (int i = k + 1; i < n; i++) {
+      a[i][k] /= a[k][k];
+      for (int j = k + 1; j < n; j++)
+        a[i][j] -= a[i][k] * a[k][j];
+    }
+#pragma endscop
+}

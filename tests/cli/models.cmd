@@ -36,6 +36,9 @@ printf '\223NUMPY\1\0F\0%-69s\n\0\0\200\77\0\0\0\100\0\0\200\77\0\0\0\100' "{'de
 lozenge run inputs.onnx --arg x=x.npy --check
 lozenge run inputs.onnx --arg x=x.npy --arg b=b.npy --check
 lozenge run inputs.onnx --arg x=x.npy --size x.0=3
+# values of the command line are arrays as well
+lozenge run inputs.onnx --arg x=[[0.5,-1],[2,-0]] --check
+lozenge run inputs.onnx --arg x=[[0.5,-1],[2]]
 # parameters in a file of their own come along
 lozenge optimize outside.graph --no-fold --rule abs_abs -o outside.onnx | head -1; printf '\0\0\200\77\0\0\0\100' > outside.bin
 mkdir elsewhere; lozenge optimize outside.onnx -o elsewhere/outside.onnx | grep -o '^neg_neg'; lozenge run elsewhere/outside.onnx --arg x=b.npy --check

@@ -8,6 +8,7 @@ use super::{Class, Lowering, Try};
 use crate::ast::{At, Binary, COMMA, Expr, ExprKind, Unary};
 use crate::codes;
 use crate::ctype::{CType, IntType, Known, QType};
+use crate::linear::Linear;
 use crate::lower::resolve::Meaning;
 
 /// The type of a data expression.
@@ -107,8 +108,10 @@ impl Lowering<'_> {
             }
             ExprKind::Conditional(c, a, b) => {
                 let cond = self.truth(c);
+                let (holds, fails) =
+                    self.condition(c).map_or_else(|_| Default::default(), |c| (c.holds, c.fails));
                 self.branches += 1;
-                let (then, otherwise) = (self.data(a), self.data(b));
+                let (then, otherwise) = (self.where_known(holds, a), self.where_known(fails, b));
                 self.branches -= 1;
                 let (cond, then, otherwise) = (cond?, then?, otherwise?);
                 let ty = if then.1 == otherwise.1 { then.1 } else { then.1.common(otherwise.1) };
@@ -293,9 +296,16 @@ impl Lowering<'_> {
         }
         match &e.kind {
             ExprKind::Binary(op @ (Binary::And | Binary::Or), a, b) => {
-                let (a, b) = (self.truth(a), self.truth(b));
-                let (a, b) = (a?, b?);
                 let and = *op == Binary::And;
+                // The right side is asked where the left one does not decide.
+                let facts =
+                    self.condition(a).map_or_else(|_| Vec::new(), |c| if and { c.holds } else { c.fails });
+                let left = self.truth(a);
+                let mark = self.known.len();
+                self.known.extend(facts);
+                let right = self.truth(b);
+                self.known.truncate(mark);
+                let (a, b) = (left?, right?);
                 // C evaluates the right side only if the left one does not decide; that matters
                 // where it reads memory.
                 if may_fault(&b) {
@@ -309,6 +319,15 @@ impl Lowering<'_> {
                 Ok(truth_of(value, ty))
             }
         }
+    }
+
+    /// A value that is computed where these forms are at least 0.
+    fn where_known(&mut self, facts: Vec<Linear>, e: &Expr) -> Try<Typed> {
+        let mark = self.known.len();
+        self.known.extend(facts);
+        let value = self.data(e);
+        self.known.truncate(mark);
+        value
     }
 
     fn cast(&mut self, ty: &QType, a: &Expr, at: At) -> Try<Typed> {

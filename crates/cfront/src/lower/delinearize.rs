@@ -12,11 +12,13 @@ use crate::codes;
 use crate::linear::Linear;
 use crate::region::AccessForm;
 
-/// A subscript that has to be below the length of its rows: how far it goes.
+/// A subscript that has to be below the length of its rows: how far it goes, and what has to be at
+/// least 0 so that it is not negative, if that is not known.
 struct Level {
     stride: Linear,
     rest: Linear,
     end: Linear,
+    least: Option<Linear>,
 }
 
 /// Sizes that may have to be tested for not being negative.
@@ -160,7 +162,7 @@ impl Lowering<'_> {
             let Some((need, below)) = forms else { return known };
             (need, below, format!("{} <= {}", self.form_text(&end), self.form_text(&stride)))
         } else {
-            return known;
+            return self.known_of_several(p, strides, known);
         };
         let says = format!("`{text}`, so that `{}` is a row and a column", self.snippet(p.at));
         self.assume(Need::Natural(need.clone()), says, p.at);
@@ -177,7 +179,19 @@ impl Lowering<'_> {
             return self.known_if_natural(p, strides, known);
         };
         let mut all = known;
-        for Level { stride, rest, end } in levels {
+        for Level { stride, rest, end, least } in levels {
+            if let Some(least) = least {
+                let what = self.snippet(p.at);
+                let says = format!(
+                    "`{}` is not negative, so that `{what}` is a row and a column",
+                    self.form_text(&least)
+                );
+                self.assume(Need::Natural(least.clone()), says, p.at);
+                if !self.of_rows.contains(&least) {
+                    self.of_rows.push(least);
+                }
+                all.push(rest.clone());
+            }
             let forms = stride.minus(&end).zip(stride.minus(&rest).and_then(|below| below.plus_constant(-1)));
             let Some((need, below)) = forms else { continue };
             let text = format!("{} <= {}", self.form_text(&end), self.form_text(&stride));
@@ -251,7 +265,17 @@ impl Lowering<'_> {
                 }
             }
             let Some((quotient, rest)) = divide(polynomial, &stride) else { continue };
-            let Some(rest) = rest.as_linear().filter(|rest| self.follows(known, rest)) else { continue };
+            let Some(rest) = rest.as_linear() else { continue };
+            let mut known = known.to_vec();
+            let least = match self.follows(&known, &rest) {
+                true => None,
+                false => {
+                    let least = self.bound(&rest, &p.loops, false, 0);
+                    let Some(least) = least.filter(|least| self.is_size_form(least)) else { continue };
+                    known.push(rest.clone());
+                    Some(least)
+                }
+            };
             let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.plus_constant(1));
             let of_sizes = |end: &Linear| end.as_constant().is_some() || self.is_size_form(end);
             let Some(end) = end.filter(|end| of_sizes(end) && *end != stride) else { continue };
@@ -260,9 +284,9 @@ impl Lowering<'_> {
             let may_hold = room.is_some_and(|room| room.terms().any(|(_, c)| c > 0));
             let below = stride.minus(&rest).and_then(|below| below.plus_constant(-1));
             let Some(below) = below.filter(|_| may_hold) else { continue };
-            let known = [known, &[below]].concat();
+            known.push(below);
             if let Some(mut levels) = self.levels(p, &quotient, outer, &known, depth + 1) {
-                levels.push(Level { stride, rest, end });
+                levels.push(Level { stride, rest, end, least });
                 return Some(levels);
             }
         }

@@ -3,7 +3,9 @@
 //! allocations in a row. Then each array of rows is an interval of memory, and intervals are compared.
 //!
 //! The test reads the pointers to rows that the region reads, and no others. So only accesses that
-//! are made whenever their loops run count, and what they reach must have all that the others do.
+//! are made whenever their loops run count, and what they reach must have all that the others do. Of
+//! one array of pointers all may be read between two that are: it is enough that the first and the
+//! last row are reached, perhaps by different accesses (`m[k][k]` and `m[i][j]` of an elimination).
 
 use super::Lowering;
 use super::assume::{Bounds, Need, operand};
@@ -20,6 +22,8 @@ pub struct Cells {
     exact: bool,
     /// Its other loops run if these forms are at least 0.
     needs: Vec<Linear>,
+    /// It is made for the least, and for the greatest, first subscript if these are at least 0.
+    ends: [Option<Vec<Linear>>; 2],
 }
 
 /// The elements that a region has of rows.
@@ -55,14 +59,76 @@ impl Lowering<'_> {
                 None => exact = false,
             }
         }
+        let first = forms.first().cloned().flatten().filter(|_| self.branches == 0);
+        let ends = [false, true].map(|up| first.as_ref().and_then(|form| self.reaches_end(form, &loops, up)));
         if let Some(array) = self.arrays.get_mut(&k) {
-            array.cells.push(Cells { ranges, exact, needs });
+            array.cells.push(Cells { ranges, exact, needs, ends });
         }
+    }
+
+    /// What has to be at least 0 so that the loops around run where a subscript is greatest (`up`),
+    /// or least. `None` if that does not follow from sizes, or never holds.
+    fn reaches_end(&self, form: &Linear, loops: &[Bounds], up: bool) -> Option<Vec<Linear>> {
+        // The value of each variable there, over those of the loops around its loop.
+        let (mut form, mut values) = (form.clone(), Vec::new());
+        for (var, lower, upper) in loops.iter().rev() {
+            let last = form.mentions(var) && up == (form.coefficient(var) > 0);
+            let value = if last { upper.plus_constant(-1)? } else { lower.clone() };
+            form = form.replace(var, &value)?;
+            values.push((var, value));
+        }
+        let mut needs = Vec::new();
+        for (at, (_, lower, upper)) in loops.iter().enumerate() {
+            let mut length = upper.minus(lower)?.plus_constant(-1)?;
+            for (var, value) in &values[loops.len() - at..] {
+                length = length.replace(*var, value)?;
+            }
+            if !self.is_of_sizes(&length) || length.as_constant().is_some_and(|c| c < 0) {
+                return None;
+            }
+            needs.push(length);
+        }
+        Some(needs)
+    }
+
+    /// The elements of an array of rows of which the first and the last are accessed.
+    fn settle_rows(&mut self, cells: Vec<Cells>) -> Option<Reached> {
+        let (mut needs, mut edges) = (Vec::new(), [Vec::new(), Vec::new()]);
+        let mut columns = (Vec::new(), Vec::new());
+        for cell in &cells {
+            let [row, column] = cell.ranges.as_deref()? else { return None };
+            columns.0.push(column.0.clone());
+            columns.1.push(column.1.clone());
+            for (edge, (form, needed)) in edges.iter_mut().zip([&row.0, &row.1].into_iter().zip(&cell.ends)) {
+                if let Some(needed) = needed {
+                    needs.extend(needed.iter().cloned());
+                    edge.push(form.clone());
+                }
+            }
+        }
+        for cell in &cells {
+            let [row, _] = cell.ranges.as_deref()? else { return None };
+            let covered = |form: Option<Linear>| form.is_some_and(|form| self.covers(&form));
+            let below = edges[0].iter().any(|first| covered(row.0.minus(first)));
+            let above = edges[1].iter().any(|end| covered(end.minus(&row.1)));
+            if !below || !above {
+                return None;
+            }
+        }
+        let [first, end] = edges;
+        let rows = (self.farthest(first, false), self.farthest(end, true));
+        let columns = (self.farthest(columns.0, false), self.farthest(columns.1, true));
+        needs.sort();
+        needs.dedup();
+        Some(Reached { ranges: vec![rows, columns], needs })
     }
 
     /// The elements that are accessed of rows, if that follows from sizes.
     pub(super) fn settle_cells(&mut self, k: usize) -> Option<Reached> {
         let cells = self.arrays.get(&k)?.cells.clone();
+        if self.arrays.get(&k)?.dims.len() == 2 {
+            return self.settle_rows(cells);
+        }
         let (exact, others): (Vec<Cells>, Vec<Cells>) = cells.into_iter().partition(|one| one.exact);
         let mut needs = Vec::new();
         let mut ranges: Vec<Vec<(Linear, Linear)>> = Vec::new();

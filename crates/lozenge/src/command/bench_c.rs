@@ -172,7 +172,10 @@ fn measure(
 
     let build = Build { compiler, folder, repetitions };
     let mut variants = vec![Variant::new(OURS, build.with(compiler, &rewritten, &["-fopenmp"], &[])?)];
-    variants.push(Variant::new("gcc", build.with(compiler, &source.text, &[], &[])?));
+    // Also where `--cc` names another compiler: it is what we are compared with.
+    let gcc = on_path(Path::new("gcc")).map(|command| Compiler { command, limit: compiler.limit });
+    let label = if gcc.is_some() { "gcc" } else { "clang" };
+    variants.push(Variant::new(label, build.with(gcc.as_ref().unwrap_or(compiler), &source.text, &[], &[])?));
     variants.extend(by_clang(&build, &source.text, threads, reassociate));
     if let Some(text) = with_blas(&front, file, &kernel)? {
         variants.extend(by_libraries(&build, &text));

@@ -204,9 +204,9 @@ pub fn times(
 /// What the stages refuse, arrays that do not fit, a missing C compiler, results that differ under `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, None)?;
-    let given = read_arrays(&arguments.arguments)?;
-    let mut sizes = bind::by_name(&arguments.sizes)?;
     let mut original = models::open(&arguments.file)?;
+    let given = read_arrays(&original, &arguments.arguments)?;
+    let mut sizes = bind::by_name(&arguments.sizes)?;
     models::sound(&mut original, &arguments.file, arguments.choice.strict)?;
     bind_arrays(&mut original, &given, &mut sizes)?;
     let memory = arguments.memory.bytes();
@@ -276,15 +276,31 @@ fn close(compared: Option<&ort::Compared>) -> Result<(), Failure> {
     }
 }
 
-fn read_arrays(files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, loops::Tensor>, Failure> {
+fn read_arrays(model: &Model, files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, loops::Tensor>, Failure> {
     let mut arrays = BTreeMap::new();
     for (name, path) in files {
-        let tensor = npz::load(name, path)?;
+        let tensor = match (super::run::written(path), elem_of(model, name)) {
+            (Some(value), Some(elem)) => {
+                let refused = |why: String| {
+                    Failure::refused("X0203", format!("the value of the input `{name}`: {why}"))
+                };
+                let shape = value.shape().ok_or_else(|| refused("its rows have different lengths".into()))?;
+                value.tensor(&elem, &shape).map_err(refused)?
+            }
+            _ => npz::load(name, path)?,
+        };
         if arrays.insert(Name::new(name), tensor).is_some() {
             return Err(Failure::usage("X0204", format!("the input `{name}` is given twice")));
         }
     }
     Ok(arrays)
+}
+
+/// The type in which a program has the elements of an input.
+fn elem_of(model: &Model, name: &str) -> Option<Elem> {
+    let graph = &model.graph;
+    let id = graph.inputs().iter().copied().find(|id| graph.value(*id).name().as_str() == name)?;
+    Some(Elem::Scalar(operators::carrier(graph.value(id).tensor_type()?.elem)?))
 }
 
 /// What follows from the arrays: sizes, the shapes of inputs that have none; and what is given is no default any more.

@@ -171,7 +171,7 @@ pub(super) fn read_arrays(
 }
 
 /// The value that is written where the name of a file may stand: `0.05`, `true`, `[1, 2]`.
-fn written(text: &Path) -> Option<Value> {
+pub(super) fn written(text: &Path) -> Option<Value> {
     let (value, rest) = Value::read(text.to_str()?).ok()?;
     rest.trim().is_empty().then_some(value)
 }

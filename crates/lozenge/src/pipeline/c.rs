@@ -34,7 +34,9 @@ pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
     if request.partial && !matches!(request.schedule, Schedule::Given(_)) {
         // Where pointers may overlap, the loops beside those that use them are done.
         for region in file.regions.iter().filter(|region| region.info.marked) {
-            if let Err(failure) = versions::tested(source, &region.info, Vec::new(), request) {
+            if let Err(failure) = versions::tested(source, &region.info, Vec::new(), request)
+                && !super::regions::keeps_text(source, region, request)
+            {
                 let why = failure.diagnostics.into_iter().next();
                 options.apart.extend(why.map(|why| (region.info.bytes.start, why)));
             }

@@ -4,7 +4,7 @@
 //! Not here: how a file is read and a function scheduled (`c`), and the tests (`versions`).
 
 use cfront::{CFile, RegionInfo, Replacement};
-use loops::Diagnostic;
+use loops::{Diagnostic, Function};
 
 use super::Emission;
 use super::c::{first_line, is_auto, names, optimise, remark};
@@ -81,11 +81,16 @@ struct Rewritten {
     promise: Option<super::Promise>,
 }
 
-fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Result<Rewritten, Failure> {
+/// What the optimizer makes of a region.
+enum Made {
+    /// The text stays, perhaps for a reason that is to be told.
+    Text(Option<Diagnostic>),
+    /// A function; with the condition under which it pays, where only threads are gained.
+    Function(Function, Option<String>),
+}
+
+fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<Made, Failure> {
     let info = &region.info;
-    // Where it is neither proved nor tested that pointers are apart, it is refused before the work begins.
-    versions::tested(source, info, Vec::new(), request)?;
-    let mut one = Rewritten { warnings: region.warnings.clone(), ..Rewritten::default() };
     let placed = |mut failure: Failure| {
         // A schedule has a text of its own.
         if failure.source.as_ref().is_some_and(|own| own.path != source.path) {
@@ -97,18 +102,16 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         failure
     };
     let optimised = optimise(source, &region.function, request, true).map_err(placed)?;
-    let Some(optimised) = optimised else { return Ok(one) };
+    let Some(optimised) = optimised else { return Ok(Made::Text(None)) };
     if let Some(why) = &optimised.report.left {
         let message = format!("the region is not optimized: {why}");
         let place = first_line(source, info);
         let mut warning = loops::Diagnostic::error(loops::Code("P0002"), message, place, "too large");
         warning.severity = loops::Severity::Warning;
-        one.warnings.push(warning.help("split it into smaller regions"));
-        return Ok(one);
+        return Ok(Made::Text(Some(warning.help("split it into smaller regions"))));
     }
     if optimised.report.as_written {
-        one.warnings.push(kept(source, info));
-        return Ok(one);
+        return Ok(Made::Text(Some(kept(source, info))));
     }
     let function = match loops::directive::any(&region.function) {
         // Threads that are asked for stay.
@@ -116,22 +119,45 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         false => passes::SCHEDULED.run(optimised.function, &mut Vec::new()),
     };
     if function.body == region.function.body {
-        one.warnings.push(kept(source, info));
-        return Ok(one);
+        return Ok(Made::Text(Some(kept(source, info))));
     }
+    let mut pays = None;
+    if gain::by_threads_alone(&region.function, &function) {
+        pays = gain::threads(source, info, &function);
+        if pays.is_none() {
+            return Ok(Made::Text(Some(kept(source, info))));
+        }
+    }
+    Ok(Made::Function(function, pays))
+}
+
+/// Whether a region keeps its text, so that it does not matter which of its pointers overlap.
+pub(super) fn keeps_text(source: &Source, region: &cfront::Region, request: &Request) -> bool {
+    let chosen = matches!(request.schedule, Schedule::Usual | Schedule::Auto);
+    chosen && matches!(made(source, region, request), Ok(Made::Text(_)))
+}
+
+fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Result<Rewritten, Failure> {
+    let info = &region.info;
+    // Where it is neither proved nor tested that pointers are apart, it is refused, unless it keeps its
+    // text anyway.
+    let refused = versions::tested(source, info, Vec::new(), request).err();
+    if let Some(refused) = refused.filter(|_| !keeps_text(source, region, request)) {
+        return Err(refused);
+    }
+    let mut one = Rewritten { warnings: region.warnings.clone(), ..Rewritten::default() };
+    let (function, pays) = match made(source, region, request)? {
+        Made::Text(why) => {
+            one.warnings.extend(why);
+            return Ok(one);
+        }
+        Made::Function(function, pays) => (function, pays),
+    };
     let Some(sizes) = versions::sizes_that_fit(info, &function) else {
         one.warnings.push(versions::beyond(source, info));
         return Ok(one);
     };
-    let (mut pays, mut definitions) = (None, Vec::new());
-    if gain::by_threads_alone(&region.function, &function) {
-        pays = gain::threads(source, info, &function);
-        if pays.is_none() {
-            one.warnings.push(kept(source, info));
-            return Ok(one);
-        }
-        definitions.push(gain::PAYS.to_owned());
-    }
+    let definitions = pays.iter().map(|_| gain::PAYS.to_owned()).collect();
     let Tested { mut conditions, note } = versions::tested(source, info, sizes, request)?;
     // Not an assumption: results are the same.
     conditions.splice(0..0, pays);
