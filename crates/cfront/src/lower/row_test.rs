@@ -68,7 +68,7 @@ impl Lowering<'_> {
 
     /// What has to be at least 0 so that the loops around run where a subscript is greatest (`up`),
     /// or least. `None` if that does not follow from sizes, or never holds.
-    fn reaches_end(&self, form: &Linear, loops: &[Bounds], up: bool) -> Option<Vec<Linear>> {
+    fn reaches_end(&mut self, form: &Linear, loops: &[Bounds], up: bool) -> Option<Vec<Linear>> {
         // The value of each variable there, over those of the loops around its loop.
         let (mut form, mut values) = (form.clone(), Vec::new());
         for (var, lower, upper) in loops.iter().rev() {
@@ -82,6 +82,10 @@ impl Lowering<'_> {
             let mut length = upper.minus(lower)?.plus_constant(-1)?;
             for (var, value) in &values[loops.len() - at..] {
                 length = length.replace(*var, value)?;
+            }
+            if !self.is_of_sizes(&length) {
+                // Enough that it runs everywhere.
+                length = self.bound(&length, loops, false, 0)?;
             }
             if !self.is_of_sizes(&length) || length.as_constant().is_some_and(|c| c < 0) {
                 return None;
