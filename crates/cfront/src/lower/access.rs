@@ -30,6 +30,10 @@ pub struct Pending {
     pub known: Vec<Linear>,
     pub loops: Vec<Bounds>,
     pub at: At,
+    /// It is made if its loops run.
+    pub sure: bool,
+    /// Where it goes is found before the region.
+    pub found: bool,
 }
 
 enum Subscript<'e> {
@@ -379,7 +383,14 @@ impl Lowering<'_> {
                                     let all = (Linear::constant(0), Linear::constant(count));
                                     self.reaches_these(k, all);
                                 }
-                                None => self.reaches_anywhere(k),
+                                None => {
+                                    let by_data = match offset {
+                                        None => self.inspected(s),
+                                        Some(_) => None,
+                                    };
+                                    self.note_read(k, None);
+                                    self.goes_by_data(k, by_data);
+                                }
                             }
                             if self.arrays[&k].open {
                                 self.length_of(k);
@@ -427,7 +438,28 @@ impl Lowering<'_> {
                 let loops =
                     self.loops.iter().map(|l| (l.var.clone(), l.lower.clone(), l.upper.clone())).collect();
                 let Gathered { factors, most } = gathered;
-                let pending = Pending { object: k, polynomial, expr, why, factors, most, known, loops, at };
+                let form = polynomial.as_linear();
+                let by_data = form.as_ref().and_then(|form| self.along_data(form));
+                if let Some(form) = &form {
+                    self.note_read(k, Some(form));
+                }
+                let (sure, found) = (self.branches == 0, by_data.is_some());
+                if found {
+                    self.goes_by_data(k, by_data);
+                }
+                let pending = Pending {
+                    object: k,
+                    polynomial,
+                    expr,
+                    why,
+                    factors,
+                    most,
+                    known,
+                    loops,
+                    at,
+                    sure,
+                    found,
+                };
                 self.pending.push(pending);
                 self.pending.len() - 1
             }

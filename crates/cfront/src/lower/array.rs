@@ -4,6 +4,7 @@ use loops::{Expr as Hub, Name, Scalar};
 
 use super::assume::Need;
 use super::index::atom_number;
+use super::inspection::{ByData, Read};
 use super::polynomial::{Gathered, Polynomial, expression, factors};
 use super::row_test::{Cells, Reached};
 use super::{Class, Lowering, Try};
@@ -44,6 +45,11 @@ pub struct ArrayUse {
     pub reach: Option<Vec<(Linear, Linear)>>,
     /// All of them together, over sizes.
     pub span: Option<(Linear, Linear)>,
+    /// How its subscripts that are data go, where that is found before the region.
+    pub by_data: Vec<ByData>,
+    /// What is read of it, access by access, where its elements may be subscripts. `None` if that is
+    /// not known, or not read in any case.
+    pub read_where: Option<Vec<Read>>,
     pub form: AccessForm,
     pub read: bool,
     pub written: bool,
@@ -202,6 +208,8 @@ impl Lowering<'_> {
                 reached: None,
                 reach: Some(Vec::new()),
                 span: None,
+                by_data: Vec::new(),
+                read_where: Some(Vec::new()),
                 form,
                 read: false,
                 written: false,

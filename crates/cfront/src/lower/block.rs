@@ -137,6 +137,9 @@ impl Lowering<'_> {
             let message = refused(d, "it is volatile or atomic");
             return self.fail(codes::TYPE, message, d.at, "declared here");
         }
+        if let Some(Init::Expr(e)) = &d.init {
+            self.initial.insert(k, std::rc::Rc::new(e.clone()));
+        }
         if self.declares_index(k, d)? {
             return Ok(Vec::new());
         }

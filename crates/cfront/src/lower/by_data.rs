@@ -15,6 +15,7 @@ use super::condition::compare_op;
 use super::data::Type;
 use super::header::Header;
 use super::index::{Index, NotIndex};
+use super::inspection::{Rows, holds_subscripts};
 use super::{ActiveLoop, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, For};
 use crate::ctype::IntType;
@@ -118,6 +119,17 @@ impl Lowering<'_> {
         Some(DataBounds { lower, upper: if further == 0 { upper } else { upper + Hub::Int(further) } })
     }
 
+    /// The rows of a loop `for (k = a[i]; k < a[i + 1]; k++)`.
+    fn rows_of_loop(&mut self, f: &For, header: &Header<'_>) -> Option<Rows> {
+        let ExprKind::Binary(op, left, right) = &f.cond.as_ref()?.kind else { return None };
+        let below = compare_op(*op)? == CompareOp::Lt
+            && matches!(&left.kind, ExprKind::Ident(name) if *name == header.name);
+        if !below || header.step != 1 || !holds_subscripts(header.ty) {
+            return None;
+        }
+        self.rows_of(header.first, right)
+    }
+
     pub(super) fn data_loop(
         &mut self,
         f: &For,
@@ -127,10 +139,17 @@ impl Lowering<'_> {
     ) -> Try<Vec<HubStmt>> {
         let k = header.object;
         let hub = self.loop_name(k, &header.name, header.ty);
+        let rows = self.rows_of_loop(f, header);
         self.loop_types.insert(hub.clone(), header.ty);
         self.loops.push(ActiveLoop { var: hub.clone(), lower: unknown(), upper: unknown() });
         let shared = self.taken.insert(hub.clone(), Some(header.ty));
         self.values.insert(k, Index::variable(hub.clone(), header.ty));
+        // Names are shared by loops over the same variable: all must go along the same rows.
+        let other = rows.as_ref().is_none_or(|rows| self.row_loops.get(&hub).is_some_and(|own| own != rows));
+        match rows {
+            Some(rows) if !other => _ = self.row_loops.insert(hub.clone(), rows),
+            _ => _ = self.row_loops.remove(&hub),
+        }
         let changed = self.changed_in(f);
         self.active.insert(k);
         let body = self.body(&f.body);

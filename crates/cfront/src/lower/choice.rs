@@ -42,7 +42,9 @@ impl Lowering<'_> {
                 let holds = self.truth(cond)?;
                 let mut read = Vec::new();
                 always_read(&holds, &mut read);
+                self.branches += 1;
                 let one = self.one_value(&read, holds, then, otherwise);
+                self.branches -= 1;
                 self.forget_all(&changed, cond.at);
                 if let Ok(Some((target, value))) = one {
                     self.labels = before.labels;
@@ -58,11 +60,13 @@ impl Lowering<'_> {
                 // Decided once, before anything is assigned.
                 holds = self.decide(holds, &mut out);
             }
+            self.branches += 1;
             let mut chosen = self.choose(&read, then, &holds, &mut out);
             self.forget_all(&changed, cond.at);
             if let (Ok(true), Some(otherwise)) = (&chosen, otherwise) {
                 chosen = self.choose(&read, otherwise, &Hub::unary(UnaryOp::Not, holds), &mut out);
             }
+            self.branches -= 1;
             self.forget_all(&changed, cond.at);
             if chosen? {
                 return Ok(out);

@@ -36,7 +36,7 @@ impl Lowering<'_> {
             let first = accesses.iter().find(|(_, p)| p.expr.is_none());
             let Some((_, first)) = first else {
                 for (number, p) in accesses {
-                    if let Some(form) = p.polynomial.as_linear() {
+                    if let Some(form) = p.polynomial.as_linear().filter(|_| !p.found) {
                         self.add_reach(k, &form, &p.loops);
                     }
                     if self.arrays[&k].open
@@ -68,7 +68,11 @@ impl Lowering<'_> {
                 let known = self.known_of_rows(p, &split.strides);
                 match self.split_by(&p.polynomial, &split.strides, &known) {
                     Some(subscripts) => {
-                        self.add_reach(k, &subscripts[0], &p.loops);
+                        match p.found {
+                            true => self.reaches_anywhere(k),
+                            false => self.add_reach(k, &subscripts[0], &p.loops),
+                        }
+                        self.note_read_of_rows(k, p, &subscripts);
                         self.keeps_within(p, &subscripts[0], &split.strides);
                         let _ = self.add_end(k, &subscripts[0], Some(&p.loops), p.at);
                         settled.insert(number as i64, subscripts.iter().map(|s| self.form_expr(s)).collect());

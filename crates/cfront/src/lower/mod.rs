@@ -20,6 +20,7 @@ mod finish;
 mod further_counters;
 mod header;
 mod index;
+mod inspection;
 mod overlap;
 mod places;
 mod polynomial;
@@ -147,6 +148,10 @@ struct Lowering<'a> {
     finals: BTreeMap<usize, Option<Hub>>,
     /// Conditionals around this place.
     branches: usize,
+    /// Loop variables whose bounds are neighbours in an array.
+    row_loops: BTreeMap<Name, inspection::Rows>,
+    /// What local integers are declared with.
+    initial: BTreeMap<usize, Rc<crate::ast::Expr>>,
     /// What is assumed so that more is affine.
     reading: Reading,
     /// Products of sizes that stand for sizes, by their factors.
@@ -258,6 +263,8 @@ impl<'a> Lowering<'a> {
             strict: false,
             finals: BTreeMap::new(),
             branches: 0,
+            row_loops: BTreeMap::new(),
+            initial: BTreeMap::new(),
             reading,
             products: BTreeMap::new(),
             strides: BTreeSet::new(),

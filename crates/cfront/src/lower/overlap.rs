@@ -25,6 +25,13 @@ pub(super) struct Thing<'a> {
     pub rows: bool,
 }
 
+/// Where in memory accesses are: statements that find it, the first byte, and the one after the last.
+pub(super) struct Memory {
+    pub statements: Vec<String>,
+    pub begin: String,
+    pub end: String,
+}
+
 impl Lowering<'_> {
     pub(super) fn kind(&self, k: usize) -> VariableKind {
         let object = &self.res.objects[k];
@@ -223,12 +230,38 @@ impl Lowering<'_> {
 
     /// A condition that holds where what a region accesses of two objects does not overlap.
     fn apart(&self, a: usize, b: usize) -> Option<String> {
-        let ((begin, end), (from, to)) = (self.memory(a)?, self.memory(b)?);
-        Some(format!("__extension__ ({end} <= {from} || {to} <= {begin})"))
+        let (a, b) = (self.memory(a)?, self.memory(b)?);
+        let test = format!("{} <= {} || {} <= {}", a.end, b.begin, b.end, a.begin);
+        let mut finds: Vec<String> = Vec::new();
+        for statement in a.statements.into_iter().chain(b.statements) {
+            if !finds.contains(&statement) {
+                finds.push(statement);
+            }
+        }
+        Some(match finds.is_empty() {
+            true => format!("__extension__ ({test})"),
+            false => format!("__extension__ ({{ int apart_ = 1; {} apart_ && ({test}); }})", finds.join(" ")),
+        })
+    }
+
+    /// Where in memory the accesses of an object are.
+    pub(super) fn memory(&self, k: usize) -> Option<Memory> {
+        let by_data = self.arrays.get(&k).is_some_and(|array| !array.by_data.is_empty());
+        if !by_data {
+            let (begin, end) = self.known_memory(k)?;
+            return Some(Memory { statements: Vec::new(), begin, end });
+        }
+        if self.arrays[&k].form != AccessForm::Subscripts || self.arrays[&k].dims.len() != 1 {
+            return None;
+        }
+        let (statements, from, to) = self.found_by_data(k)?;
+        let name = place(&self.res.objects[k].name);
+        let at = |element: &str| format!("(__UINTPTR_TYPE__){name} + sizeof *{name} * (__int128){element}");
+        Some(Memory { statements, begin: at(&from), end: at(&to) })
     }
 
     /// The first byte that a region may access of an object, and the one after the last, as C.
-    pub(super) fn memory(&self, k: usize) -> Option<(String, String)> {
+    fn known_memory(&self, k: usize) -> Option<(String, String)> {
         let object = &self.res.objects[k];
         let name = place(&object.name);
         match &object.ty.ty {

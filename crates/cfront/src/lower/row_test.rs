@@ -68,7 +68,7 @@ impl Lowering<'_> {
 
     /// What has to be at least 0 so that the loops around run where a subscript is greatest (`up`),
     /// or least. `None` if that does not follow from sizes, or never holds.
-    fn reaches_end(&mut self, form: &Linear, loops: &[Bounds], up: bool) -> Option<Vec<Linear>> {
+    pub(super) fn reaches_end(&mut self, form: &Linear, loops: &[Bounds], up: bool) -> Option<Vec<Linear>> {
         // The value of each variable there, over those of the loops around its loop.
         let (mut form, mut values) = (form.clone(), Vec::new());
         for (var, lower, upper) in loops.iter().rev() {
@@ -179,9 +179,12 @@ impl Lowering<'_> {
         let mut needs: Vec<String> = Vec::new();
         let mut ends: Vec<(String, String)> = Vec::new();
         let mut scans = String::new();
+        let mut finds: Vec<String> = Vec::new();
         for (n, thing) in things.iter().enumerate() {
             if !thing.rows {
-                ends.push(self.memory(thing.object)?);
+                let memory = self.memory(thing.object)?;
+                ends.push((memory.begin, memory.end));
+                finds.extend(memory.statements);
                 continue;
             }
             let reached = self.arrays.get(&thing.object)?.reached.as_ref()?;
@@ -195,6 +198,10 @@ impl Lowering<'_> {
         for (a, b) in pairs.iter().filter(|(a, b)| a != b) {
             let ((begin, end), (from, to)) = (&ends[*a], &ends[*b]);
             tests.push(format!("((long)({end}) <= (long)({from}) || (long)({to}) <= (long)({begin}))"));
+        }
+        // What data says of the others is not sought as well.
+        if !finds.is_empty() {
+            return None;
         }
         needs.sort();
         needs.dedup();
