@@ -28,18 +28,18 @@ pub(super) struct Header<'e> {
 }
 
 /// A loop whose header is known.
-struct Ready {
-    object: usize,
-    ty: IntType,
-    hub: Name,
-    lower: Index,
-    upper: Index,
-    step: i64,
+pub(super) struct Ready {
+    pub object: usize,
+    pub ty: IntType,
+    pub hub: Name,
+    pub lower: Index,
+    pub upper: Index,
+    pub step: i64,
     /// The value of the variable in the body, and where the condition sees it.
-    value: Index,
-    counted: Linear,
+    pub value: Value,
+    pub counted: Linear,
     /// Its first value.
-    start: Linear,
+    pub start: Linear,
 }
 
 impl Lowering<'_> {
@@ -73,6 +73,9 @@ impl Lowering<'_> {
 
     /// A loop after what its header does before it. `around` is what is known there.
     fn one_loop(&mut self, f: &For, at: At, changed: &BTreeSet<usize>, around: State) -> Try<Vec<HubStmt>> {
+        if let Some(done) = self.stretched_loop(f, at, changed, &around) {
+            return done;
+        }
         let header = self.header(f, at)?;
         let k = header.object;
         if self.active.contains(&k) {
@@ -123,12 +126,13 @@ impl Lowering<'_> {
             };
             value = Index { expr: self.form_expr(&form), form, ty: header.ty, substituted: true };
         }
+        let value = Value::Number(value);
         let ready = Ready { object: k, ty: header.ty, hub, lower, upper, step, value, counted, start };
         self.loop_body(f, at, ready, &along, (changed, around))
     }
 
     /// The body of a loop whose header is known.
-    fn loop_body(
+    pub(super) fn loop_body(
         &mut self,
         f: &For,
         at: At,
@@ -149,8 +153,12 @@ impl Lowering<'_> {
         let (from, to) = (lower.form.clone(), upper.form.clone());
         self.loops.push(ActiveLoop { var: hub.clone(), lower: from, upper: to });
         let shared = self.taken.insert(hub.clone(), Some(ty));
-        self.finals.insert(k, last(&value.expr));
-        self.values.insert(k, value);
+        let after = match &value {
+            Value::Number(index) => last(&index.expr),
+            _ => None,
+        };
+        self.finals.insert(k, after);
+        self.set_value(k, value, Vec::new());
         let set = self.set_along(along, &counted, &start, None);
         for other in along {
             let value = self.values.get(&other.object).and_then(|value| last(&value.expr));
@@ -170,6 +178,7 @@ impl Lowering<'_> {
         for object in counted_here() {
             self.active.remove(&object);
             self.values.remove(&object);
+            self.followed.products.remove(&object);
         }
         if let Some(shared) = shared {
             self.taken.insert(hub.clone(), shared);

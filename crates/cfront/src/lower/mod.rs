@@ -31,6 +31,7 @@ mod readings;
 mod reduction;
 mod resolve;
 mod row_test;
+mod size_steps;
 mod steps;
 mod text;
 mod track;

@@ -154,10 +154,14 @@ impl Lowering<'_> {
             // What follows the first factor is converted to its type.
             Hub::Var(name) => {
                 let k = self.names.iter().find(|(_, own)| **own == name).map(|(k, _)| *k);
-                let object = k.map(|k| &self.res.objects[k]);
-                let product = object.and_then(|object| object.product.as_ref()?.strip_prefix(PRODUCT_BEGINS));
-                let inner = product.and_then(|product| product.strip_suffix(')'));
-                inner.map_or_else(|| self.c_text(&Hub::Var(name)), str::to_owned)
+                match k.and_then(|k| self.res.objects[k].product.as_ref()) {
+                    None => self.c_text(&Hub::Var(name)),
+                    Some(computed) => {
+                        let inner = computed.strip_prefix(PRODUCT_BEGINS);
+                        let inner = inner.and_then(|rest| rest.strip_suffix(')'));
+                        inner.map_or_else(|| operand(computed.clone()), str::to_owned)
+                    }
+                }
             }
             sum => operand(self.computed_text(&sum)),
         });
@@ -165,10 +169,21 @@ impl Lowering<'_> {
     }
 
     fn add_product(&mut self, factors: [Linear; 2], (name, product): (String, String)) -> usize {
+        let k = self.computed_size(name, product);
+        self.products.insert(factors, k);
+        k
+    }
+
+    /// A size that is no variable: what it is for people, and how C computes it in 64 bits.
+    pub(super) fn computed_size(&mut self, name: String, text: String) -> usize {
+        let same = |object: &Object| object.product.as_ref() == Some(&text);
+        if let Some(k) = self.res.objects.iter().position(same) {
+            return k;
+        }
         let at = At { first: self.cx.body.start as u32, last: self.cx.body.start as u32 };
         let object = Object {
             name: name.clone(),
-            product: Some(product),
+            product: Some(text),
             ty: QType::plain(CType::Int(IntType::Long)),
             place: Some(Place::Local),
             fresh: false,
@@ -184,7 +199,6 @@ impl Lowering<'_> {
         let resolution: &mut Resolution = Rc::make_mut(&mut self.res);
         let k = resolution.objects.len();
         resolution.objects.push(object);
-        self.products.insert(factors, k);
         let words: Vec<&str> = name.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
         let name =
             self.fresh(&words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_"));
