@@ -32,3 +32,18 @@ void neighbours(double *restrict e, const double *restrict d, int n)
       e[i * n + j] = (j > 0 ? d[i * n + j - 1] : 0.0) + (j < n - 1 ? d[i * n + j + 1] : 0.0);
 #pragma endscop
 }
+
+/* Neighbours on a torus: each remainder takes off the size up to two times. */
+void torus(double *restrict next, const double *restrict now, int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      double sum = 0;
+      for (int di = -1; di <= 1; di++)
+        for (int dj = -1; dj <= 1; dj++)
+          sum += now[(i + di + n) % n * n + (j + dj + n) % n];
+      next[i * n + j] = sum;
+    }
+#pragma endscop
+}

@@ -174,6 +174,8 @@ pub struct AliasPair {
     /// A condition in C that holds if they do not overlap. `None` if it is not known before the
     /// region which elements it accesses.
     pub apart: Option<String>,
+    /// The condition reads subscripts that are data, so it takes time.
+    pub inspects: bool,
 }
 
 impl Variable {

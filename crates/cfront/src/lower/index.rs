@@ -34,13 +34,15 @@ pub struct Atom {
     pub kind: AtomKind,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AtomKind {
     /// Rounded down.
     Quotient(Linear, i64),
     Min(Linear, Linear),
     Max(Linear, Linear),
     Choice(Linear, Linear),
+    /// A remainder by this form: at least 0, and less.
+    Remainder(Linear),
 }
 
 /// Why an expression is no index expression.
@@ -65,10 +67,13 @@ const GATHER: &str = "a subscript can be data of an integer type: convert other 
 const PRODUCT: &str = "declare the array with its dimensions (`double (*A)[n]`) and give each a subscript of its own; a packed triangle is copied to such an array before the region, and back after it";
 
 /// The way out where a remainder is by a size.
-const TURNED: &str = "a remainder by a size is understood where the bounds of the loops say that what is divided is at least 0 and less than twice that size, as in `(i + 1) % n` and `(i + n - 1) % n` for `i` from 0 to `n`";
+const TURNED: &str = "a remainder by a size is understood where the bounds of the loops say that what is divided is at least 0 and less than three times that size, as in `(i + 1) % n` and `(i + n - 1) % n` for `i` from 0 to `n`";
 
 /// How many times a size may be taken off for a remainder by it.
 const MOST_TURNS: i64 = 3;
+
+/// How many such numbers of times there may be for one remainder.
+const MOST_WAYS: i64 = 3;
 
 /// What depends on data.
 fn data(reason: impl Into<String>, at: At) -> NotIndex {
@@ -297,30 +302,28 @@ impl Lowering<'_> {
         }
     }
 
-    /// `a % n` if the loops say that `a` is at least `k * n` and less than `(k + 2) * n`, as in
-    /// `(i + n - 1) % n`: one of two differences.
+    /// `a % n` if the loops say that `a` is at least `k * n` and less than `(k + 3) * n`, as in
+    /// `(i + n - 1) % n`: one of up to three differences.
     fn turned(&mut self, a: &Index, n: &Index) -> Option<Index> {
         let less = |k: i64| a.form.plus_times(-k, &n.form);
-        let k = (0..=MOST_TURNS).find(|k| {
-            let above = less(k + 2).and_then(|form| form.negated()?.plus_constant(-1));
-            less(*k).zip(above).is_some_and(|(from, above)| self.holds(&from) && self.holds(&above))
-        })?;
-        let ty = a.ty.common(n.ty);
-        let (here, beyond) = (less(k)?, less(k + 1)?);
-        let index = |this: &Lowering<'_>, form: Linear| {
-            let expr = this.form_expr(&form);
-            Index { expr, form, ty, substituted: a.substituted || n.substituted }
+        let within = |k: i64, turns: i64| {
+            let above = less(k + turns).and_then(|form| form.negated()?.plus_constant(-1));
+            less(k).zip(above).is_some_and(|(from, above)| self.holds(&from) && self.holds(&above))
         };
-        if self.holds(&beyond.negated()?.plus_constant(-1)?) {
-            return Some(index(self, here));
+        let ways = (1..=MOST_WAYS).flat_map(|turns| (0..=MOST_TURNS).map(move |k| (k, turns)));
+        let (k, turns) = ways.into_iter().find(|(k, turns)| within(*k, *turns))?;
+        let ty = a.ty.common(n.ty);
+        let substituted = a.substituted || n.substituted;
+        let first = less(k)?;
+        if turns == 1 {
+            return Some(Index { expr: self.form_expr(&first), form: first, ty, substituted });
         }
-        if self.holds(&beyond) {
-            return Some(index(self, beyond));
+        let mut expr = self.form_expr(&less(k + turns - 1)?);
+        for k in (k..k + turns - 1).rev() {
+            let cond = Hub::compare(CompareOp::Lt, self.form_expr(&less(k + 1)?), int(0));
+            expr = Hub::Select(Box::new(cond), Box::new(self.form_expr(&less(k)?)), Box::new(expr));
         }
-        let (here, beyond) = (index(self, here), index(self, beyond));
-        let cond = Hub::compare(CompareOp::Lt, beyond.expr.clone(), int(0));
-        let expr = Hub::Select(Box::new(cond), Box::new(here.expr), Box::new(beyond.expr));
-        let name = self.atom(expr.clone(), AtomKind::Choice(here.form, beyond.form));
+        let name = self.atom(expr.clone(), AtomKind::Remainder(n.form.clone()));
         Some(Index { expr, form: Linear::name(name), ty, substituted: false })
     }
 
@@ -405,7 +408,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn atom(&mut self, expr: Hub, kind: AtomKind) -> Name {
-        if let Some(k) = self.atoms.iter().position(|a| a.expr == expr) {
+        if let Some(k) = self.atoms.iter().position(|a| a.expr == expr && a.kind == kind) {
             return Name::new(format!("#{k}"));
         }
         self.atoms.push(Atom { expr, kind });
@@ -499,6 +502,9 @@ impl Lowering<'_> {
             AtomKind::Min(a, b) => [a.minus(&me), b.minus(&me)],
             AtomKind::Max(a, b) => [me.minus(a), me.minus(b)],
             AtomKind::Choice(..) => [None, None],
+            AtomKind::Remainder(n) => {
+                [Some(me.clone()), n.minus(&me).and_then(|room| room.plus_constant(-1))]
+            }
         };
         facts.into_iter().flatten().collect()
     }

@@ -156,7 +156,7 @@ impl Lowering<'_> {
                     continue;
                 }
                 if let Some(apart) = self.one_restrict_member(a.object, b.object) {
-                    pairs.push(AliasPair { first, second, apart: Some(apart) });
+                    pairs.push(AliasPair { first, second, apart: Some(apart), inspects: false });
                     continue;
                 }
                 let (pointer, other) = if a.kind == VariableKind::Pointer { (a, b) } else { (b, a) };
@@ -174,7 +174,10 @@ impl Lowering<'_> {
                 };
                 if overlaps {
                     let apart = self.apart(a.object, b.object);
-                    pairs.push(AliasPair { first, second, apart });
+                    let by_data =
+                        |k: &usize| self.arrays.get(k).is_some_and(|array| !array.by_data.is_empty());
+                    let inspects = [a.object, b.object].iter().any(by_data);
+                    pairs.push(AliasPair { first, second, apart, inspects });
                 }
             }
         }
@@ -211,7 +214,7 @@ impl Lowering<'_> {
         };
         let pair = |(a, b): (usize, usize)| {
             let (first, second) = (row(&things[a], "i"), row(&things[b], if a == b { "j" } else { "i" }));
-            AliasPair { first, second, apart: apart.clone() }
+            AliasPair { first, second, apart: apart.clone(), inspects: false }
         };
         found.into_iter().map(pair).collect()
     }

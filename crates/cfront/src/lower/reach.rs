@@ -159,6 +159,8 @@ impl Lowering<'_> {
                 let expr = Hub::binary(BinaryOp::FloorDiv, self.form_expr(&a), Hub::Int(d));
                 Some(Linear::name(self.atom(expr, AtomKind::Quotient(a, d))))
             }
+            AtomKind::Remainder(n) if up => self.bound(&n.plus_constant(-1)?, loops, up, depth + 1),
+            AtomKind::Remainder(_) => Some(Linear::default()),
             AtomKind::Min(a, _) if up => self.bound(&a, loops, up, depth + 1),
             AtomKind::Max(a, _) if !up => self.bound(&a, loops, up, depth + 1),
             AtomKind::Min(a, b) | AtomKind::Max(a, b) | AtomKind::Choice(a, b) => {

@@ -161,7 +161,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
     let Tested { mut conditions, note } = versions::tested(source, info, sizes, request)?;
     // Not an assumption: results are the same.
     conditions.splice(0..0, pays);
-    one.promise = Some(versions::promise(info, note.as_ref()));
+    one.promise = Some(versions::promise(info, note.as_ref(), request));
     let mut names = names(&source.text, info);
     if !conditions.is_empty() || !info.assumptions.is_empty() {
         names.indent.push_str("  ");

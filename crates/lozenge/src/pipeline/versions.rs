@@ -2,7 +2,7 @@
 //!
 //! Three things: what the front end assumes of sizes, that pointers do not overlap, and that index arithmetic of the result fits in 64 bits.
 
-use cfront::{RegionInfo, SizeVariable};
+use cfront::{AliasPair, RegionInfo, SizeVariable};
 use loops::fits::{self, Ranges};
 use loops::{Code, Diagnostic, Function, Severity};
 
@@ -36,6 +36,8 @@ pub fn tested(
     let mut untested = Vec::new();
     for pair in &info.may_alias {
         match &pair.apart {
+            // Who says that they do not overlap does not want them to be read for that.
+            Some(_) if pair.inspects && request.assume_no_alias => {}
             Some(apart) => {
                 // One condition may be for several pairs.
                 let known = all.iter().any(|(condition, _)| condition == apart);
@@ -64,16 +66,16 @@ pub fn tested(
 }
 
 /// What the result of a region goes by; `note` tells what is tested.
-pub fn promise(info: &RegionInfo, note: Option<&Diagnostic>) -> Promise {
-    let untested = info.may_alias.iter().filter(|pair| pair.apart.is_none());
-    let tested =
-        note.map(|note| note.notes.iter().map(|text| text.trim_start_matches("tested: ").to_owned()));
+pub fn promise(info: &RegionInfo, note: Option<&Diagnostic>, request: &Request) -> Promise {
+    let tested = |pair: &AliasPair| pair.apart.is_some() && !(pair.inspects && request.assume_no_alias);
+    let untested = info.may_alias.iter().filter(|pair| !tested(pair));
+    let notes = note.map(|note| note.notes.iter().map(|text| text.trim_start_matches("tested: ").to_owned()));
     Promise {
         function: info.c_function.clone(),
         assumed: untested
             .map(|pair| format!("`{}` and `{}` do not overlap", pair.first, pair.second))
             .collect(),
-        tested: tested.map(Iterator::collect).unwrap_or_default(),
+        tested: notes.map(Iterator::collect).unwrap_or_default(),
     }
 }
 
