@@ -66,10 +66,6 @@ pub struct Line<T> {
 }
 
 impl<T> Line<T> {
-    /// A statement without comments.
-    pub fn new(value: T) -> Line<T> {
-        Line { comments: Vec::new(), value, trailing: None }
-    }
 }
 
 /// A name with its place.
