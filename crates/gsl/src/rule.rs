@@ -65,8 +65,7 @@ pub struct Line<T> {
     pub trailing: Option<String>,
 }
 
-impl<T> Line<T> {
-}
+impl<T> Line<T> {}
 
 /// A name with its place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
