@@ -3,7 +3,7 @@
 //! Facts are polynomials that are not negative, and atoms that are multiples of numbers. Questions
 //! are answered by three means: elimination over the products of atoms
 //! ([`Facts::nonnegative`]), taking facts away from what is asked until every term is plainly not
-//! negative ([`Facts::nonnegative_term_by_term`]), and common divisors ([`Facts::is_multiple`]).
+//! negative ([`Facts::nonnegative_term_by_term`]), and common divisors ([`Facts::divisor_of`]).
 //! All are incomplete and bounded: `true` is a proof, `false` means "not shown".
 
 use crate::fourier_motzkin::{Budget, System};
@@ -65,17 +65,6 @@ impl<V: Ord + Clone> Facts<V> {
         System { rows: concerning(&goal, rows) }.implies(&goal, budget)
     }
 
-    /// Whether both are equal, by [`Facts::nonnegative`].
-    pub fn equal(&self, a: &Polynomial<V>, b: &Polynomial<V>, budget: &Budget) -> bool {
-        let natural = |d: Option<Polynomial<V>>| d.is_some_and(|d| self.nonnegative(&d, budget));
-        a == b || (natural(a.minus(b)) && natural(b.minus(a)))
-    }
-
-    /// Whether no values fulfil the inequalities, by elimination.
-    pub fn are_contradictory(&self, budget: &Budget) -> bool {
-        System { rows: self.natural.iter().map(Polynomial::linearized).collect() }.is_empty_within(budget)
-    }
-
     /// A number of which the polynomial is a multiple, at least 1.
     pub fn divisor_of(&self, polynomial: &Polynomial<V>) -> i128 {
         let of_atom = |atom: &V| self.multiples.iter().find(|(own, _)| own == atom).map_or(1, |(_, n)| *n);
@@ -84,11 +73,6 @@ impl<V: Ord + Clone> Facts<V> {
             monomial.expanded().fold(c, |all, atom| all.checked_mul(of_atom(atom)).unwrap_or(all))
         };
         polynomial.terms().map(of_term).fold(0, gcd).max(1)
-    }
-
-    /// Whether the polynomial is a multiple of a number that is not 0.
-    pub fn is_multiple(&self, polynomial: &Polynomial<V>, number: i128) -> bool {
-        polynomial.is_empty() || trunc_rem(self.divisor_of(polynomial), number) == Some(0)
     }
 
     /// The largest constant that some fact gives as a lower bound of an atom.

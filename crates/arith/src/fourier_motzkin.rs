@@ -10,7 +10,7 @@
 
 use std::borrow::Borrow;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::linear::Linear;
@@ -166,11 +166,6 @@ impl<V: Ord + Clone> System<V> {
         System { rows: least.0.into_iter().map(|(terms, c)| Linear::from_parts(terms, c)).collect() }
     }
 
-    /// The variables that occur.
-    pub fn variables(&self) -> BTreeSet<V> {
-        self.rows.iter().flat_map(|row| row.variables().cloned()).collect()
-    }
-
     /// Without `variable`: what holds of the others whatever its value.
     ///
     /// # Errors
@@ -220,13 +215,8 @@ impl<V: Ord + Clone> System<V> {
         })
     }
 
-    /// Whether there is proved to be no integer solution. `false` also where the proof would grow
-    /// too large.
-    pub fn is_empty(&self) -> bool {
-        self.is_empty_within(&Budget::default())
-    }
-
-    /// As [`System::is_empty`], with this much work. A combination whose coefficients do not fit is
+    /// Whether there is proved to be no integer solution, with this much work. `false` also where the
+    /// proof would grow too large. A combination whose coefficients do not fit is
     /// left out, which only weakens the proof.
     pub fn is_empty_within(&self, budget: &Budget) -> bool {
         let mut rows = Rows::default();

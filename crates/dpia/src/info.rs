@@ -142,11 +142,11 @@ fn key(term: &Term) -> usize {
     std::ptr::from_ref(term.kind()).addr()
 }
 
-fn own_work(prim: Prim) -> Work {
-    let loops = matches!(
+/// Whether a primitive computes into memory, in loops of its own.
+pub(crate) fn stores(prim: Prim) -> bool {
+    matches!(
         prim,
-        Prim::Reduce
-            | Prim::ReduceSeq
+        Prim::ReduceSeq
             | Prim::ReduceUnroll
             | Prim::ReducePar
             | Prim::ScanSeq
@@ -157,7 +157,11 @@ fn own_work(prim: Prim) -> Work {
             | Prim::CopySeq
             | Prim::Scatter
             | Prim::ToMem
-    );
+    )
+}
+
+fn own_work(prim: Prim) -> Work {
+    let loops = prim == Prim::Reduce || stores(prim);
     let arithmetic =
         prim.info().group == functional::Group::Scalar && !matches!(prim, Prim::Zero | Prim::One);
     Work { loops, arithmetic }

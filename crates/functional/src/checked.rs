@@ -411,11 +411,6 @@ impl Checked {
         self.definitions().into_iter().filter(|d| d.file == self.root).collect()
     }
 
-    /// The strategies with the index of their file.
-    pub fn strategies(&self) -> &[(usize, StrategyText)] {
-        &self.strategies
-    }
-
     /// The core form of a definition. Type parameters become their defaults: `f32`, or `i64` where
     /// they must be integers.
     ///

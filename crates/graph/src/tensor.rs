@@ -201,10 +201,4 @@ impl Tensor {
             _ => return None,
         })
     }
-
-    /// The same elements with other extents of the same product.
-    pub fn reshaped(&self, dims: Vec<usize>) -> Option<Tensor> {
-        let count = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
-        (count == self.count()).then(|| Tensor { dims, ..self.clone() })
-    }
 }

@@ -65,12 +65,7 @@ pub struct Line<T> {
     pub trailing: Option<String>,
 }
 
-impl<T> Line<T> {
-    /// A statement without comments.
-    pub fn new(value: T) -> Line<T> {
-        Line { comments: Vec::new(), value, trailing: None }
-    }
-}
+impl<T> Line<T> {}
 
 /// A name with its place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

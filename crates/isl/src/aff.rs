@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_uint};
 
 use crate::callback::{self, Shared};
 use crate::ctx::Result;
-use crate::map::{Map, UnionMap};
+use crate::map::UnionMap;
 use crate::object::{FromC, Object};
-use crate::set::{Point, Set, UnionSet};
+use crate::set::{Set, UnionSet};
 use crate::space::{Dim, LocalSpace, Space, Val};
 
 object!(
@@ -14,34 +14,16 @@ object!(
     Aff: isl_aff, isl_aff_copy, isl_aff_free, isl_aff_to_str
 );
 
-constructors! { Aff;
-    /// The expression in isl's notation.
-    pub read(text: text str) = isl_aff_read_from_str;
-}
-
 methods! { Aff;
-    /// Sum.
-    pub add(take self, other: take Aff) -> Aff = isl_aff_add;
-    /// Difference.
-    pub sub(take self, other: take Aff) -> Aff = isl_aff_sub;
-    /// Negation.
-    pub neg(take self) -> Aff = isl_aff_neg;
-    /// Rounded toward negative infinity.
-    pub floor(take self) -> Aff = isl_aff_floor;
     /// The constant term.
     pub constant(keep self) -> Val = isl_aff_get_constant_val;
     /// The common denominator.
     pub denominator(keep self) -> Val = isl_aff_get_denominator_val;
-    /// Product with a number.
-    pub scale(take self, factor: take Val) -> Aff = isl_aff_scale_val;
     /// The space of the arguments.
     pub domain_space(keep self) -> Space = isl_aff_get_domain_space;
     /// Whether it is a constant.
     pub is_constant(keep self) -> bool = isl_aff_is_cst;
-    /// Whether it is the same expression, as far as that is plain to see.
-    pub plain_is_equal(keep self, other: keep Aff) -> bool = isl_aff_plain_is_equal;
     coefficient_c(keep self, kind: raw c_int, position: raw c_int) -> Val = isl_aff_get_coefficient_val;
-    div_c(keep self, position: raw c_int) -> Aff = isl_aff_get_div;
     dim_c(keep self, kind: raw c_int) -> usize = isl_aff_dim;
     /// As a piecewise expression.
     pub to_pw(take self) -> PwAff = isl_pw_aff_from_aff;
@@ -54,14 +36,6 @@ impl Aff {
     /// Those of isl.
     pub fn coefficient(&self, kind: Dim, position: usize) -> Result<Val> {
         self.coefficient_c(kind.c(), position as c_int)
-    }
-
-    /// An integer division that occurs in it.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn div(&self, position: usize) -> Result<Aff> {
-        self.div_c(position as c_int)
     }
 
     /// Number of dimensions of a kind.
@@ -77,11 +51,6 @@ object!(
     /// A piecewise quasi-affine expression.
     PwAff: isl_pw_aff, isl_pw_aff_copy, isl_pw_aff_free, isl_pw_aff_to_str
 );
-
-constructors! { PwAff;
-    /// The expression in isl's notation.
-    pub read(text: text str) = isl_pw_aff_read_from_str;
-}
 
 methods! { PwAff;
     /// Sum.
@@ -102,24 +71,16 @@ methods! { PwAff;
     pub neg(take self) -> PwAff = isl_pw_aff_neg;
     /// Rounded toward negative infinity.
     pub floor(take self) -> PwAff = isl_pw_aff_floor;
-    /// Rounded toward positive infinity.
-    pub ceil(take self) -> PwAff = isl_pw_aff_ceil;
     /// Smaller.
     pub min(take self, other: take PwAff) -> PwAff = isl_pw_aff_min;
     /// Larger.
     pub max(take self, other: take PwAff) -> PwAff = isl_pw_aff_max;
-    /// This where its domain is, the other elsewhere: `condition ? yes : no` for a condition that is 0 or 1.
-    pub cond(take self, yes: take PwAff, no: take PwAff) -> PwAff = isl_pw_aff_cond;
     /// This where it is defined, plus the other where that is.
     pub union_add(take self, other: take PwAff) -> PwAff = isl_pw_aff_union_add;
     /// Restriction to a set.
     pub intersect_domain(take self, set: take Set) -> PwAff = isl_pw_aff_intersect_domain;
-    /// Simplified where `context` holds.
-    pub gist(take self, context: take Set) -> PwAff = isl_pw_aff_gist;
     /// Fewer pieces where possible.
     pub coalesce(take self) -> PwAff = isl_pw_aff_coalesce;
-    /// Where it is defined.
-    pub domain(take self) -> Set = isl_pw_aff_domain;
     /// Where the two are equal.
     pub eq_set(take self, other: take PwAff) -> Set = isl_pw_aff_eq_set;
     /// Where they differ.
@@ -128,40 +89,23 @@ methods! { PwAff;
     pub lt_set(take self, other: take PwAff) -> Set = isl_pw_aff_lt_set;
     /// Where this is at most the other.
     pub le_set(take self, other: take PwAff) -> Set = isl_pw_aff_le_set;
-    /// Where this is greater.
-    pub gt_set(take self, other: take PwAff) -> Set = isl_pw_aff_gt_set;
-    /// Where this is at least the other.
-    pub ge_set(take self, other: take PwAff) -> Set = isl_pw_aff_ge_set;
     /// Where it is not zero.
     pub non_zero_set(take self) -> Set = isl_pw_aff_non_zero_set;
     /// Whether it is one constant.
     pub is_constant(keep self) -> bool = isl_pw_aff_is_cst;
-    /// Whether it is equal to another where both are defined, and both are defined on the same set.
-    pub is_equal(keep self, other: keep PwAff) -> bool = isl_pw_aff_is_equal;
-    /// Number of pieces.
-    pub n_pieces(keep self) -> usize = isl_pw_aff_n_piece;
     /// The space of the arguments.
     pub domain_space(keep self) -> Space = isl_pw_aff_get_domain_space;
-    /// The graph.
-    pub graph(take self) -> Map = isl_map_from_pw_aff;
-    /// The value at a point.
-    pub eval(take self, point: take Point) -> Val = isl_pw_aff_eval;
     /// With the arguments replaced by the outputs of a function.
     pub pullback(take self, function: take MultiPwAff) -> PwAff = isl_pw_aff_pullback_multi_pw_aff;
-    /// As a union.
-    pub to_union(take self) -> UnionPwAff = isl_union_pw_aff_from_pw_aff;
 }
 
 methods! { LocalSpace;
     pw_var(take self, kind: raw c_int, position: raw c_uint) -> PwAff = isl_pw_aff_var_on_domain;
-    aff_var(take self, kind: raw c_int, position: raw c_uint) -> Aff = isl_aff_var_on_domain;
 }
 
 methods! { Set;
     /// The constant function with this value on the set.
     pub constant_function(take self, value: take Val) -> PwAff = isl_pw_aff_val_on_domain;
-    /// 1 on the set, 0 outside.
-    pub indicator(take self) -> PwAff = isl_set_indicator_function;
 }
 
 impl PwAff {
@@ -247,20 +191,9 @@ object!(
     PwMultiAff: isl_pw_multi_aff, isl_pw_multi_aff_copy, isl_pw_multi_aff_free, isl_pw_multi_aff_to_str
 );
 
-constructors! { PwMultiAff;
-    /// The function in isl's notation.
-    pub read(text: text str) = isl_pw_multi_aff_read_from_str;
-}
-
 methods! { PwMultiAff;
     at_c(keep self, position: raw c_int) -> PwAff = isl_pw_multi_aff_get_at;
     dim_c(keep self, kind: raw c_int) -> usize = isl_pw_multi_aff_dim;
-    /// Where it is defined.
-    pub domain(take self) -> Set = isl_pw_multi_aff_domain;
-    /// Fewer pieces where possible.
-    pub coalesce(take self) -> PwMultiAff = isl_pw_multi_aff_coalesce;
-    /// Simplified where `context` holds.
-    pub gist(take self, context: take Set) -> PwMultiAff = isl_pw_multi_aff_gist;
 }
 
 impl PwMultiAff {
@@ -278,18 +211,9 @@ object!(
     MultiPwAff: isl_multi_pw_aff, isl_multi_pw_aff_copy, isl_multi_pw_aff_free, isl_multi_pw_aff_to_str
 );
 
-constructors! { MultiPwAff;
-    /// The function in isl's notation.
-    pub read(text: text str) = isl_multi_pw_aff_read_from_str;
-}
-
 methods! { MultiPwAff;
     at_c(keep self, position: raw c_int) -> PwAff = isl_multi_pw_aff_get_at;
     dim_c(keep self, kind: raw c_int) -> usize = isl_multi_pw_aff_dim;
-    /// Where it is defined.
-    pub domain(take self) -> Set = isl_multi_pw_aff_domain;
-    /// Simplified where `context` holds.
-    pub gist(take self, context: take Set) -> MultiPwAff = isl_multi_pw_aff_gist;
 }
 
 methods! { Space;
@@ -329,8 +253,6 @@ methods! { UnionPwAff;
     pub add(take self, other: take UnionPwAff) -> UnionPwAff = isl_union_pw_aff_add;
     /// Difference where both are defined.
     pub sub(take self, other: take UnionPwAff) -> UnionPwAff = isl_union_pw_aff_sub;
-    /// Negation.
-    pub neg(take self) -> UnionPwAff = isl_union_pw_aff_neg;
     /// This where it is defined, plus the other where that is.
     pub union_add(take self, other: take UnionPwAff) -> UnionPwAff = isl_union_pw_aff_union_add;
     /// Rounded toward negative infinity.
@@ -342,8 +264,6 @@ methods! { UnionPwAff;
     pub intersect_domain(take self, set: take UnionSet) -> UnionPwAff = isl_union_pw_aff_intersect_domain;
     /// Where it is defined.
     pub domain(take self) -> UnionSet = isl_union_pw_aff_domain;
-    /// Simplified where `context` holds.
-    pub gist(take self, context: take UnionSet) -> UnionPwAff = isl_union_pw_aff_gist;
     /// Fewer pieces where possible.
     pub coalesce(take self) -> UnionPwAff = isl_union_pw_aff_coalesce;
     /// The functions, one a space.
@@ -392,18 +312,11 @@ object!(
     MultiUnionPwAff: isl_multi_union_pw_aff, isl_multi_union_pw_aff_copy, isl_multi_union_pw_aff_free, isl_multi_union_pw_aff_to_str
 );
 
-constructors! { MultiUnionPwAff;
-    /// The function in isl's notation.
-    pub read(text: text str) = isl_multi_union_pw_aff_read_from_str;
-}
-
 methods! { MultiUnionPwAff;
     at_c(keep self, position: raw c_int) -> UnionPwAff = isl_multi_union_pw_aff_get_at;
     dim_c(keep self, kind: raw c_int) -> usize = isl_multi_union_pw_aff_dim;
     /// Where it is defined.
     pub domain(take self) -> UnionSet = isl_multi_union_pw_aff_domain;
-    /// Restriction to a set.
-    pub intersect_domain(take self, set: take UnionSet) -> MultiUnionPwAff = isl_multi_union_pw_aff_intersect_domain;
     /// Both tuples, one after the other.
     pub flat_range_product(take self, other: take MultiUnionPwAff) -> MultiUnionPwAff = isl_multi_union_pw_aff_flat_range_product;
     /// The graph.
@@ -425,17 +338,4 @@ object!(
     UnionPwMultiAff: isl_union_pw_multi_aff, isl_union_pw_multi_aff_copy, isl_union_pw_multi_aff_free, isl_union_pw_multi_aff_to_str
 );
 
-constructors! { UnionPwMultiAff;
-    /// The function in isl's notation.
-    pub read(text: text str) = isl_union_pw_multi_aff_read_from_str;
-}
-
-impl Aff {
-    /// A dimension of a set space (or a parameter) as a function on it.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn variable(domain: &Space, kind: Dim, position: usize) -> Result<Aff> {
-        LocalSpace::new(domain)?.aff_var(kind.c(), position as c_uint)
-    }
-}
+impl Aff {}

@@ -1,11 +1,9 @@
 //! Syntax trees from schedules.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 
-use crate::callback::{self, Shared};
 use crate::ctx::{Ctx, Error, Result};
-use crate::map::UnionMap;
-use crate::object::{FromC, Object, same};
+use crate::object::{FromC, Object};
 use crate::schedule::{Schedule, unknown};
 use crate::set::Set;
 use crate::space::{Id, IdList, Val};
@@ -159,8 +157,6 @@ methods! { AstNode;
     mark_id_c(keep self) -> Id = isl_ast_node_mark_get_id;
     mark_node_c(keep self) -> AstNode = isl_ast_node_mark_get_node;
     user_c(keep self) -> AstExpr = isl_ast_node_user_get_expr;
-    annotation_c(keep self) -> Id = isl_ast_node_get_annotation;
-    set_annotation_c(take self, id: take Id) -> AstNode = isl_ast_node_set_annotation;
 }
 
 /// What a node is.
@@ -227,20 +223,6 @@ impl AstNode {
             code => return Err(unknown("syntax tree node", code)),
         })
     }
-
-    /// The same node with a note, which [`AstNode::annotation`] gives back.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn annotate(&self, note: &str) -> Result<AstNode> {
-        self.set_annotation_c(&Id::new(self.ctx(), note)?)
-    }
-
-    /// The note, if there is one.
-    pub fn annotation(&self) -> Option<String> {
-        // A node without a note gives NULL and no error; taking the error resets whatever isl recorded.
-        self.annotation_c().ok().map(|id| id.name())
-    }
 }
 
 object!(
@@ -251,10 +233,6 @@ object!(
 methods! { AstBuild;
     iterators_c(take self, names: take IdList) -> AstBuild = isl_ast_build_set_iterators;
     node_c(keep self, schedule: take Schedule) -> AstNode = isl_ast_build_node_from_schedule;
-    /// The schedule at the place of a callback: instances to the loops around.
-    pub schedule(keep self) -> UnionMap = isl_ast_build_get_schedule;
-    /// The condition under which a set is inhabited by the current iteration.
-    pub condition(keep self, set: take Set) -> AstExpr = isl_ast_build_expr_from_set;
 }
 
 impl AstBuild {
@@ -285,58 +263,5 @@ impl AstBuild {
     /// Those of isl.
     pub fn node(&self, schedule: &Schedule) -> Result<AstNode> {
         self.node_c(schedule)
-    }
-
-    /// As [`AstBuild::node`]; `visit` sees each statement instance node with the state there, and gives the node that takes its place.
-    ///
-    /// # Errors
-    /// Those of isl, and those of `visit`, which end the generation.
-    pub fn node_with<F>(&self, schedule: &Schedule, visit: F) -> Result<AstNode>
-    where
-        F: FnMut(AstNode, &AstBuild) -> Result<AstNode>,
-    {
-        type Callback =
-            unsafe extern "C" fn(*mut isl_ast_node, *mut isl_ast_build, *mut c_void) -> *mut isl_ast_node;
-        unsafe extern "C" {
-            fn isl_ast_build_set_at_each_domain(
-                build: *mut isl_ast_build,
-                callback: Callback,
-                user: *mut c_void,
-            ) -> *mut isl_ast_build;
-        }
-        unsafe extern "C" fn at_domain<F: FnMut(AstNode, &AstBuild) -> Result<AstNode>>(
-            node: *mut isl_ast_node,
-            build: *mut isl_ast_build,
-            user: *mut c_void,
-        ) -> *mut isl_ast_node {
-            // SAFETY: `user` is the `Shared` below, which outlives the generation. The node is given away; the build is lent, so
-            // a reference of our own is taken for the value that is dropped.
-            let result = unsafe {
-                callback::with(user, |shared: &mut Shared<F>| {
-                    let node = AstNode::from_c(&shared.ctx, node)?;
-                    let build = AstBuild::from_c(&shared.ctx, isl_ast_build_copy(build))?;
-                    (shared.value)(node, &build)
-                })
-            };
-            result.map_or(std::ptr::null_mut(), |node| node.give())
-        }
-        same(self.ctx(), schedule.ctx())?;
-        let mut shared = Shared::new(self.ctx(), visit);
-        // SAFETY: isl takes a reference of its own; `build` is dropped before `shared`.
-        let build = unsafe {
-            AstBuild::from_c(
-                self.ctx(),
-                isl_ast_build_set_at_each_domain(self.give(), at_domain::<F>, shared.user()),
-            )?
-        };
-        let node = build.node_c(schedule);
-        drop(build);
-        match node {
-            Ok(node) => shared.finish(true).map(|_| node),
-            Err(error) => match shared.finish(true) {
-                Ok(_) => Err(error),
-                Err(own) => Err(own),
-            },
-        }
     }
 }

@@ -304,34 +304,16 @@ macro_rules! flags {
 }
 
 flags! {
-    /// Largest absolute value of a schedule coefficient (-1: no bound).
-    ScheduleMaxCoefficient = isl_options_set_schedule_max_coefficient;
-    /// Largest constant term of a schedule row (-1: no bound).
-    ScheduleMaxConstantTerm = isl_options_set_schedule_max_constant_term;
     /// Fusion only where it does not reduce the depth of bands.
     ScheduleMaximizeBandDepth = isl_options_set_schedule_maximize_band_depth;
     /// Fusion only where it does not lose coincidence.
     ScheduleMaximizeCoincidence = isl_options_set_schedule_maximize_coincidence;
-    /// The outer member of each band should be coincident.
-    ScheduleOuterCoincidence = isl_options_set_schedule_outer_coincidence;
-    /// Scaled schedules are split.
-    ScheduleSplitScaled = isl_options_set_schedule_split_scaled;
     /// Avoid schedules that coalesce loops.
     ScheduleTreatCoalescing = isl_options_set_schedule_treat_coalescing;
-    /// Components without dependences are ordered one after the other.
-    ScheduleSeparateComponents = isl_options_set_schedule_separate_components;
     /// No fusion at all: strongly connected components one after the other.
     ScheduleSerializeSccs = isl_options_set_schedule_serialize_sccs;
     /// Compute schedules for whole components before splitting them.
     ScheduleWholeComponent = isl_options_set_schedule_whole_component;
-    /// Carry self dependences first.
-    ScheduleCarrySelfFirst = isl_options_set_schedule_carry_self_first;
-    /// 0: isl's algorithm; 1: Feautrier's.
-    ScheduleAlgorithm = isl_options_set_schedule_algorithm;
-    /// Tile loops count by tile size rather than by one.
-    TileScaleTileLoops = isl_options_set_tile_scale_tile_loops;
-    /// Point loops start at zero.
-    TileShiftPointLoops = isl_options_set_tile_shift_point_loops;
     /// Upper bounds are one expression (`min`) rather than a conjunction.
     AstBuildAtomicUpperBound = isl_options_set_ast_build_atomic_upper_bound;
     /// Use division of non-negative numbers where possible.
@@ -340,10 +322,6 @@ flags! {
     AstBuildDetectMinMax = isl_options_set_ast_build_detect_min_max;
     /// Simplify conditions by the bounds of enclosing loops.
     AstBuildExploitNestedBounds = isl_options_set_ast_build_exploit_nested_bounds;
-    /// Group statements with the same schedule.
-    AstBuildGroupCoscheduled = isl_options_set_ast_build_group_coscheduled;
-    /// 0: separate by explicit bounds; 1: also by implicit ones.
-    AstBuildSeparationBounds = isl_options_set_ast_build_separation_bounds;
     /// Loops with strides count by one.
     AstBuildScaleStrides = isl_options_set_ast_build_scale_strides;
     /// `else` may be generated.

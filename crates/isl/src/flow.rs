@@ -3,7 +3,6 @@
 use crate::ctx::Result;
 use crate::map::UnionMap;
 use crate::object::{FromC, Object};
-use crate::schedule::Schedule;
 
 object!(
     /// Accesses and an order, for dataflow analysis.
@@ -15,10 +14,6 @@ methods! { UnionAccessInfo;
     pub must_source(take self, accesses: take UnionMap) -> UnionAccessInfo = isl_union_access_info_set_must_source;
     /// Sources that may happen.
     pub may_source(take self, accesses: take UnionMap) -> UnionAccessInfo = isl_union_access_info_set_may_source;
-    /// Accesses that hide earlier sources without being sources.
-    pub kill(take self, accesses: take UnionMap) -> UnionAccessInfo = isl_union_access_info_set_kill;
-    /// The order as a schedule.
-    pub schedule(take self, schedule: take Schedule) -> UnionAccessInfo = isl_union_access_info_set_schedule;
     /// The order as a map to time.
     pub schedule_map(take self, schedule: take UnionMap) -> UnionAccessInfo = isl_union_access_info_set_schedule_map;
     /// Does the analysis.
@@ -47,16 +42,8 @@ object!(
 );
 
 methods! { UnionFlow;
-    /// Certain dependences, from source to sink instances.
-    pub must(keep self) -> UnionMap = isl_union_flow_get_must_dependence;
     /// All dependences.
     pub may(keep self) -> UnionMap = isl_union_flow_get_may_dependence;
-    /// Certain dependences with the element in the range: source to `[sink -> element]`.
-    pub full_must(keep self) -> UnionMap = isl_union_flow_get_full_must_dependence;
     /// All dependences with the element in the range.
     pub full_may(keep self) -> UnionMap = isl_union_flow_get_full_may_dependence;
-    /// Sinks with no certain source: what is read from outside.
-    pub must_no_source(keep self) -> UnionMap = isl_union_flow_get_must_no_source;
-    /// Sinks that may have no source.
-    pub may_no_source(keep self) -> UnionMap = isl_union_flow_get_may_no_source;
 }

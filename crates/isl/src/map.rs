@@ -2,34 +2,16 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::aff::{MultiAff, MultiPwAff, MultiUnionPwAff, PwMultiAff, UnionPwAff, UnionPwMultiAff};
+use crate::aff::{MultiAff, MultiPwAff, MultiUnionPwAff, PwMultiAff};
 use crate::ctx::{Ctx, Result};
 use crate::object::{FromC, Object};
-use crate::set::{BasicSet, Constraint, Set, UnionSet};
+use crate::set::{Set, UnionSet};
 use crate::space::{Dim, Space, Val};
 
 object!(
     /// A conjunction of linear constraints between two tuples, with local variables.
     BasicMap: isl_basic_map, isl_basic_map_copy, isl_basic_map_free, isl_basic_map_to_str
 );
-
-constructors! { BasicMap;
-    /// The map in isl's notation.
-    pub read(text: text str) = isl_basic_map_read_from_str;
-}
-
-methods! { BasicMap;
-    /// Its constraints.
-    pub constraints(keep self) -> Vec<Constraint> = isl_basic_map_get_constraint_list;
-    /// The space.
-    pub space(keep self) -> Space = isl_basic_map_get_space;
-    /// As a map.
-    pub to_map(take self) -> Map = isl_map_from_basic_map;
-    /// The set of pairs.
-    pub wrap(take self) -> BasicSet = isl_basic_map_wrap;
-    /// Whether it has no elements.
-    pub is_empty(keep self) -> bool = isl_basic_map_is_empty;
-}
 
 list!(BasicMapList of BasicMap: isl_basic_map_list, isl_basic_map_list_copy, isl_basic_map_list_free, isl_basic_map_list_alloc, isl_basic_map_list_add, isl_basic_map_list_size, isl_basic_map_list_get_at);
 
@@ -66,42 +48,18 @@ methods! { Map;
     pub apply_range(take self, other: take Map) -> Map = isl_map_apply_range;
     /// The domain is replaced by its image.
     pub apply_domain(take self, other: take Map) -> Map = isl_map_apply_domain;
-    /// Pairs both sides' ranges, flat.
-    pub flat_range_product(take self, other: take Map) -> Map = isl_map_flat_range_product;
-    /// Cartesian product.
-    pub product(take self, other: take Map) -> Map = isl_map_product;
     /// Lexicographically least image of each element.
     pub lexmin(take self) -> Map = isl_map_lexmin;
     /// Lexicographically greatest image of each element.
     pub lexmax(take self) -> Map = isl_map_lexmax;
     /// Fewer basic maps for the same pairs, where possible.
     pub coalesce(take self) -> Map = isl_map_coalesce;
-    /// Finds equalities that are implied.
-    pub detect_equalities(take self) -> Map = isl_map_detect_equalities;
-    /// Simplified where `context` holds.
-    pub gist(take self, context: take Map) -> Map = isl_map_gist;
     /// Simplified where `context` holds of the domain.
     pub gist_domain(take self, context: take Set) -> Map = isl_map_gist_domain;
-    /// Simplified where `context` holds of the parameters.
-    pub gist_params(take self, context: take Set) -> Map = isl_map_gist_params;
-    /// Differences of images and elements.
-    pub deltas(take self) -> Set = isl_map_deltas;
     /// The set of pairs.
     pub wrap(take self) -> Set = isl_map_wrap;
     /// The set of pairs, flat.
     pub flatten(take self) -> Map = isl_map_flatten;
-    /// The range as a flat tuple.
-    pub flatten_range(take self) -> Map = isl_map_flatten_range;
-    /// The domain as a flat tuple.
-    pub flatten_domain(take self) -> Map = isl_map_flatten_domain;
-    /// Conditions on the parameters under which it has pairs.
-    pub params(take self) -> Set = isl_map_params;
-    /// Local variables as explicit quotients.
-    pub compute_divs(take self) -> Map = isl_map_compute_divs;
-    /// A basic map that contains it.
-    pub simple_hull(take self) -> BasicMap = isl_map_simple_hull;
-    /// Its basic maps.
-    pub basic_maps(keep self) -> Vec<BasicMap> = isl_map_get_basic_map_list;
     /// The space.
     pub space(keep self) -> Space = isl_map_get_space;
     /// Whether it has no pairs.
@@ -124,37 +82,23 @@ methods! { Map;
     pub to_union(take self) -> UnionMap = isl_map_to_union_map;
     /// The function that a single-valued map is.
     pub as_pw_multi_aff(take self) -> PwMultiAff = isl_map_as_pw_multi_aff;
-    /// Least image of each element as a function.
-    pub lexmin_pw_multi_aff(take self) -> PwMultiAff = isl_map_lexmin_pw_multi_aff;
     /// Least value of each output by itself.
     pub min_multi_pw_aff(take self) -> MultiPwAff = isl_map_min_multi_pw_aff;
-    /// Greatest value of each output by itself.
-    pub max_multi_pw_aff(take self) -> MultiPwAff = isl_map_max_multi_pw_aff;
-    /// Adds the parameters of a space.
-    pub align_params(take self, model: take Space) -> Map = isl_map_align_params;
-    /// Restriction of a domain that is a pair of tuples, by its first half.
-    pub domain_factor_domain(take self) -> Map = isl_map_domain_factor_domain;
     /// Keeps the second half of a wrapped range.
     pub range_factor_range(take self) -> Map = isl_map_range_factor_range;
     /// Keeps the first half of a wrapped range.
     pub range_factor_domain(take self) -> Map = isl_map_range_factor_domain;
-    /// `(A -> B) -> C` becomes `A -> (B -> C)`.
-    pub curry(take self) -> Map = isl_map_curry;
-    /// `A -> (B -> C)` becomes `(A -> B) -> C`.
-    pub uncurry(take self) -> Map = isl_map_uncurry;
     set_tuple_name_c(take self, kind: raw c_int, name: text str) -> Map = isl_map_set_tuple_name;
     tuple_name_c(keep self, kind: raw c_int) -> Option<String> = isl_map_get_tuple_name;
     reset_tuple_c(take self, kind: raw c_int) -> Map = isl_map_reset_tuple_id;
     set_dim_name_c(take self, kind: raw c_int, position: raw c_uint, name: text str) -> Map = isl_map_set_dim_name;
     dim_c(keep self, kind: raw c_int) -> usize = isl_map_dim;
     project_out_c(take self, kind: raw c_int, first: raw c_uint, n: raw c_uint) -> Map = isl_map_project_out;
-    add_dims_c(take self, kind: raw c_int, n: raw c_uint) -> Map = isl_map_add_dims;
     insert_dims_c(take self, kind: raw c_int, position: raw c_uint, n: raw c_uint) -> Map = isl_map_insert_dims;
     equate_c(take self, first: raw c_int, i: raw c_int, second: raw c_int, j: raw c_int) -> Map = isl_map_equate;
     order_lt_c(take self, first: raw c_int, i: raw c_int, second: raw c_int, j: raw c_int) -> Map = isl_map_order_lt;
     order_gt_c(take self, first: raw c_int, i: raw c_int, second: raw c_int, j: raw c_int) -> Map = isl_map_order_gt;
     fix_c(take self, kind: raw c_int, position: raw c_uint, value: take Val) -> Map = isl_map_fix_val;
-    involves_dims_c(keep self, kind: raw c_int, first: raw c_uint, n: raw c_uint) -> bool = isl_map_involves_dims;
     eliminate_c(take self, kind: raw c_int, first: raw c_uint, n: raw c_uint) -> Map = isl_map_eliminate;
     move_dims_c(take self, to: raw c_int, to_position: raw c_uint, from: raw c_int, from_position: raw c_uint, n: raw c_uint) -> Map = isl_map_move_dims;
 }
@@ -191,20 +135,10 @@ from_space! {
     pub empty(space: Space) = isl_map_empty;
     /// Each element to itself.
     pub identity(space: Space) = isl_map_identity;
-    /// Pairs of tuples of a set space, the first less than the second.
-    pub lex_lt(set_space: Space) = isl_map_lex_lt;
-    /// Pairs of tuples of a set space, the first at most the second.
-    pub lex_le(set_space: Space) = isl_map_lex_le;
-    /// Pairs of tuples of a set space, the first greater than the second.
-    pub lex_gt(set_space: Space) = isl_map_lex_gt;
-    /// Pairs of tuples of a set space, the first at least the second.
-    pub lex_ge(set_space: Space) = isl_map_lex_ge;
     /// All pairs of a domain and a range.
     pub from_domain_and_range(domain: Set, range: Set) = isl_map_from_domain_and_range;
     /// The graph of a function.
     pub from_multi_pw_aff(function: MultiPwAff) = isl_map_from_multi_pw_aff;
-    /// The graph of a function.
-    pub from_pw_multi_aff(function: PwMultiAff) = isl_map_from_pw_multi_aff;
 }
 
 impl Map {
@@ -264,14 +198,6 @@ impl Map {
         self.eliminate_c(kind.c(), first as c_uint, n as c_uint)
     }
 
-    /// Adds unconstrained dimensions after those that are there.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn add_dims(&self, kind: Dim, n: usize) -> Result<Map> {
-        self.add_dims_c(kind.c(), n as c_uint)
-    }
-
     /// Inserts unconstrained dimensions.
     ///
     /// # Errors
@@ -319,14 +245,6 @@ impl Map {
     pub fn fix(&self, kind: Dim, position: usize, value: i64) -> Result<Map> {
         self.fix_c(kind.c(), position as c_uint, &Val::int(&self.ctx, value)?)
     }
-
-    /// Whether a constraint mentions one of the dimensions.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn involves_dims(&self, kind: Dim, first: usize, n: usize) -> Result<bool> {
-        self.involves_dims_c(kind.c(), first as c_uint, n as c_uint)
-    }
 }
 
 list!(MapList of Map: isl_map_list, isl_map_list_copy, isl_map_list_free, isl_map_list_alloc, isl_map_list_add, isl_map_list_size, isl_map_list_get_at);
@@ -354,10 +272,6 @@ methods! { UnionMap;
     pub intersect_domain(take self, set: take UnionSet) -> UnionMap = isl_union_map_intersect_domain;
     /// Restriction of the range.
     pub intersect_range(take self, set: take UnionSet) -> UnionMap = isl_union_map_intersect_range;
-    /// Removes elements from the domain.
-    pub subtract_domain(take self, set: take UnionSet) -> UnionMap = isl_union_map_subtract_domain;
-    /// Removes elements from the range.
-    pub subtract_range(take self, set: take UnionSet) -> UnionMap = isl_union_map_subtract_range;
     /// Difference.
     pub subtract(take self, other: take UnionMap) -> UnionMap = isl_union_map_subtract;
     /// Inverse.
@@ -368,10 +282,6 @@ methods! { UnionMap;
     pub range(take self) -> UnionSet = isl_union_map_range;
     /// Composition: first this, then the other.
     pub apply_range(take self, other: take UnionMap) -> UnionMap = isl_union_map_apply_range;
-    /// The domain is replaced by its image.
-    pub apply_domain(take self, other: take UnionMap) -> UnionMap = isl_union_map_apply_domain;
-    /// Pairs both sides' ranges.
-    pub range_product(take self, other: take UnionMap) -> UnionMap = isl_union_map_range_product;
     /// Pairs both sides' ranges, flat.
     pub flat_range_product(take self, other: take UnionMap) -> UnionMap = isl_union_map_flat_range_product;
     /// Cartesian product.
@@ -382,24 +292,14 @@ methods! { UnionMap;
     pub lexmax(take self) -> UnionMap = isl_union_map_lexmax;
     /// Fewer basic maps for the same pairs, where possible.
     pub coalesce(take self) -> UnionMap = isl_union_map_coalesce;
-    /// Finds equalities that are implied.
-    pub detect_equalities(take self) -> UnionMap = isl_union_map_detect_equalities;
     /// Simplified where `context` holds.
     pub gist(take self, context: take UnionMap) -> UnionMap = isl_union_map_gist;
-    /// Simplified where `context` holds of the domain.
-    pub gist_domain(take self, context: take UnionSet) -> UnionMap = isl_union_map_gist_domain;
-    /// Simplified where `context` holds of the parameters.
-    pub gist_params(take self, context: take Set) -> UnionMap = isl_union_map_gist_params;
     /// Differences of images and elements.
     pub deltas(take self) -> UnionSet = isl_union_map_deltas;
-    /// The set of pairs.
-    pub wrap(take self) -> UnionSet = isl_union_map_wrap;
     /// Conditions on the parameters under which it has pairs.
     pub params(take self) -> Set = isl_union_map_params;
     /// Its maps, one a pair of spaces.
     pub maps(keep self) -> Vec<Map> = isl_union_map_get_map_list;
-    /// The space of the parameters.
-    pub space(keep self) -> Space = isl_union_map_get_space;
     /// Whether it has no pairs.
     pub is_empty(keep self) -> bool = isl_union_map_is_empty;
     /// Whether it is equal to another.
@@ -408,8 +308,6 @@ methods! { UnionMap;
     pub is_subset(keep self, other: keep UnionMap) -> bool = isl_union_map_is_subset;
     /// Whether it is contained in another and not equal to it.
     pub is_strict_subset(keep self, other: keep UnionMap) -> bool = isl_union_map_is_strict_subset;
-    /// Whether the two have no common pairs.
-    pub is_disjoint(keep self, other: keep UnionMap) -> bool = isl_union_map_is_disjoint;
     /// Whether each element has at most one image.
     pub is_single_valued(keep self) -> bool = isl_union_map_is_single_valued;
     /// Whether each image belongs to one element.
@@ -418,42 +316,14 @@ methods! { UnionMap;
     pub is_bijective(keep self) -> bool = isl_union_map_is_bijective;
     /// Pairs of domain elements whose images under this and `other` are in lexicographic order.
     pub lex_lt(take self, other: take UnionMap) -> UnionMap = isl_union_map_lex_lt_union_map;
-    /// As `lex_lt`, or equal.
-    pub lex_le(take self, other: take UnionMap) -> UnionMap = isl_union_map_lex_le_union_map;
-    /// Pairs of domain elements whose images are in reverse lexicographic order.
-    pub lex_gt(take self, other: take UnionMap) -> UnionMap = isl_union_map_lex_gt_union_map;
     /// As `lex_gt`, or equal.
     pub lex_ge(take self, other: take UnionMap) -> UnionMap = isl_union_map_lex_ge_union_map;
-    /// The part between two spaces.
-    pub extract(keep self, space: take Space) -> Map = isl_union_map_extract_map;
-    /// `A -> (B -> C)` becomes `(A -> B) -> C`.
-    pub uncurry(take self) -> UnionMap = isl_union_map_uncurry;
-    /// `(A -> B) -> C` becomes `A -> (B -> C)`.
-    pub curry(take self) -> UnionMap = isl_union_map_curry;
-    /// Exchanges the inner halves of pairs of pairs.
-    pub zip(take self) -> UnionMap = isl_union_map_zip;
-    /// From the pairs of the map to their first halves.
-    pub domain_map(take self) -> UnionMap = isl_union_map_domain_map;
-    /// From the pairs of the map to their second halves.
-    pub range_map(take self) -> UnionMap = isl_union_map_range_map;
-    /// Keeps the first half of a wrapped domain.
-    pub domain_factor_domain(take self) -> UnionMap = isl_union_map_domain_factor_domain;
-    /// Keeps the second half of a wrapped range.
-    pub range_factor_range(take self) -> UnionMap = isl_union_map_range_factor_range;
-    /// Keeps the first half of a wrapped range.
-    pub range_factor_domain(take self) -> UnionMap = isl_union_map_range_factor_domain;
     /// Pairs for which a function gives the same on both sides.
     pub eq_at(take self, function: take MultiUnionPwAff) -> UnionMap = isl_union_map_eq_at_multi_union_pw_aff;
-    /// The functions that a single-valued map is.
-    pub as_union_pw_multi_aff(take self) -> UnionPwMultiAff = isl_union_map_as_union_pw_multi_aff;
     /// The function that a single-valued map with one range space is.
     pub as_multi_union_pw_aff(take self) -> MultiUnionPwAff = isl_union_map_as_multi_union_pw_aff;
-    /// Adds the parameters of a space.
-    pub align_params(take self, model: take Space) -> UnionMap = isl_union_map_align_params;
     /// All pairs of the spaces.
     pub universe(take self) -> UnionMap = isl_union_map_universe;
-    /// Number of pairs of spaces.
-    pub n_maps(keep self) -> usize = isl_union_map_n_map;
 }
 
 impl UnionMap {
@@ -471,22 +341,6 @@ impl UnionMap {
     /// Those of isl.
     pub fn from_domain_and_range(domain: &UnionSet, range: &UnionSet) -> Result<UnionMap> {
         domain.all_pairs(range)
-    }
-
-    /// The graph of a function.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn from_multi_union_pw_aff(function: &MultiUnionPwAff) -> Result<UnionMap> {
-        function.graph()
-    }
-
-    /// The graph of a function.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn from_union_pw_aff(function: &UnionPwAff) -> Result<UnionMap> {
-        function.graph()
     }
 }
 

@@ -21,8 +21,6 @@ methods! { ScheduleConstraints;
     pub coincidence(take self, map: take UnionMap) -> ScheduleConstraints = isl_schedule_constraints_set_coincidence;
     /// Pairs that should be near to each other.
     pub proximity(take self, map: take UnionMap) -> ScheduleConstraints = isl_schedule_constraints_set_proximity;
-    /// Live ranges: `validity` must hold where a pair of `condition` is not kept together.
-    pub conditional_validity(take self, condition: take UnionMap, validity: take UnionMap) -> ScheduleConstraints = isl_schedule_constraints_set_conditional_validity;
     /// What holds of the parameters.
     pub context(take self, context: take Set) -> ScheduleConstraints = isl_schedule_constraints_set_context;
     /// Runs the scheduler.
@@ -60,12 +58,8 @@ constructors! { Schedule;
 methods! { Schedule;
     /// The root.
     pub root(keep self) -> ScheduleNode = isl_schedule_get_root;
-    /// The instances that it orders.
-    pub domain(keep self) -> UnionSet = isl_schedule_get_domain;
     /// As a map to time.
     pub map(keep self) -> UnionMap = isl_schedule_get_map;
-    /// Whether it is the same, as far as that is plain to see.
-    pub plain_is_equal(keep self, other: keep Schedule) -> bool = isl_schedule_plain_is_equal;
 }
 
 /// Kinds of nodes of a schedule tree.
@@ -122,19 +116,9 @@ object!(
 methods! { ScheduleNode;
     /// Its kind.
     pub kind(keep self) -> NodeKind = isl_schedule_node_get_type;
-    /// The whole tree.
-    pub schedule(keep self) -> Schedule = isl_schedule_node_get_schedule;
     /// Number of children; a leaf has none.
     pub n_children(keep self) -> usize = isl_schedule_node_n_children;
     child_c(take self, position: raw c_int) -> ScheduleNode = isl_schedule_node_child;
-    /// The parent.
-    pub parent(take self) -> ScheduleNode = isl_schedule_node_parent;
-    /// Distance from the root.
-    pub depth(keep self) -> usize = isl_schedule_node_get_tree_depth;
-    /// Number of schedule dimensions above.
-    pub schedule_depth(keep self) -> usize = isl_schedule_node_get_schedule_depth;
-    /// Number of members of a band.
-    pub n_members(keep self) -> usize = isl_schedule_node_band_n_member;
     /// The functions of a band.
     pub partial_schedule(keep self) -> MultiUnionPwAff = isl_schedule_node_band_get_partial_schedule;
     /// Whether the members of a band may be interchanged.
@@ -142,8 +126,6 @@ methods! { ScheduleNode;
     coincident_c(keep self, position: raw c_int) -> bool = isl_schedule_node_band_member_get_coincident;
     /// Options of a band for code generation.
     pub ast_options(keep self) -> UnionSet = isl_schedule_node_band_get_ast_build_options;
-    /// Sets the options of a band for code generation.
-    pub set_ast_options(take self, options: take UnionSet) -> ScheduleNode = isl_schedule_node_band_set_ast_build_options;
     /// The condition of a context node.
     pub context(keep self) -> Set = isl_schedule_node_context_get_context;
     /// The instances of a domain node.
@@ -159,30 +141,6 @@ methods! { ScheduleNode;
     /// The contraction of an expansion node.
     pub contraction(keep self) -> UnionPwMultiAff = isl_schedule_node_expansion_get_contraction;
     mark_c(keep self) -> Id = isl_schedule_node_mark_get_id;
-    /// The schedule of what is above.
-    pub prefix_schedule(keep self) -> UnionMap = isl_schedule_node_get_prefix_schedule_union_map;
-    /// The schedule of what is below.
-    pub subtree_schedule(keep self) -> UnionMap = isl_schedule_node_get_subtree_schedule_union_map;
-    /// The instances that reach the node.
-    pub reaching_domain(keep self) -> UnionSet = isl_schedule_node_get_domain;
-    /// Inserts a band above.
-    pub insert_partial_schedule(take self, schedule: take MultiUnionPwAff) -> ScheduleNode = isl_schedule_node_insert_partial_schedule;
-    insert_mark_c(take self, mark: take Id) -> ScheduleNode = isl_schedule_node_insert_mark;
-    /// Inserts a filter above.
-    pub insert_filter(take self, filter: take UnionSet) -> ScheduleNode = isl_schedule_node_insert_filter;
-    band_split_c(take self, position: raw c_int) -> ScheduleNode = isl_schedule_node_band_split;
-    /// Sinks a band to the leaves.
-    pub band_sink(take self) -> ScheduleNode = isl_schedule_node_band_sink;
-    /// Combines the instances below into one group.
-    pub group(take self, id: take Id) -> ScheduleNode = isl_schedule_node_group;
-    /// Orders the instances of the filter before the rest below the node.
-    pub order_before(take self, filter: take UnionSet) -> ScheduleNode = isl_schedule_node_order_before;
-    /// Orders the instances of the filter after the rest below the node.
-    pub order_after(take self, filter: take UnionSet) -> ScheduleNode = isl_schedule_node_order_after;
-    /// Removes the node.
-    pub delete(take self) -> ScheduleNode = isl_schedule_node_delete;
-    /// Whether the subtree depends on the bands above.
-    pub is_anchored(keep self) -> bool = isl_schedule_node_is_subtree_anchored;
 }
 
 impl ScheduleNode {
@@ -208,21 +166,5 @@ impl ScheduleNode {
     /// Those of isl.
     pub fn mark(&self) -> Result<String> {
         Ok(self.mark_c()?.name())
-    }
-
-    /// Inserts a mark above.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn insert_mark(&self, name: &str) -> Result<ScheduleNode> {
-        self.insert_mark_c(&Id::new(self.ctx(), name)?)
-    }
-
-    /// Splits a band after so many members.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn band_split(&self, position: usize) -> Result<ScheduleNode> {
-        self.band_split_c(position as c_int)
     }
 }

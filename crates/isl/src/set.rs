@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::aff::{Aff, MultiPwAff, PwAff, PwMultiAff};
+use crate::aff::{Aff, MultiPwAff, PwAff};
 use crate::ctx::{Ctx, Result};
 use crate::map::{Map, UnionMap};
 use crate::object::{FromC, Object};
@@ -24,7 +24,6 @@ methods! { Constraint;
     /// The affine expression that is zero or non-negative.
     pub aff(keep self) -> Aff = isl_constraint_get_aff;
     dim_c(keep self, kind: raw c_int) -> usize = isl_constraint_dim;
-    div_c(keep self, position: raw c_int) -> Aff = isl_constraint_get_div;
 }
 
 impl Constraint {
@@ -43,14 +42,6 @@ impl Constraint {
     pub fn dim(&self, kind: Dim) -> Result<usize> {
         self.dim_c(kind.c())
     }
-
-    /// The definition of a local variable.
-    ///
-    /// # Errors
-    /// Those of isl, also if the variable has no definition as a quotient.
-    pub fn div(&self, position: usize) -> Result<Aff> {
-        self.div_c(position as c_int)
-    }
 }
 
 list!(ConstraintList of Constraint: isl_constraint_list, isl_constraint_list_copy, isl_constraint_list_free, isl_constraint_list_alloc, isl_constraint_list_add, isl_constraint_list_size, isl_constraint_list_get_at);
@@ -62,10 +53,6 @@ object!(
 
 methods! { Point;
     coordinate_c(keep self, kind: raw c_int, position: raw c_int) -> Val = isl_point_get_coordinate_val;
-    /// Whether there is no such element.
-    pub is_void(keep self) -> bool = isl_point_is_void;
-    /// The space.
-    pub space(keep self) -> Space = isl_point_get_space;
 }
 
 impl Point {
@@ -83,23 +70,10 @@ object!(
     BasicSet: isl_basic_set, isl_basic_set_copy, isl_basic_set_free, isl_basic_set_to_str
 );
 
-constructors! { BasicSet;
-    /// The set in isl's notation.
-    pub read(text: text str) = isl_basic_set_read_from_str;
-}
-
 methods! { BasicSet;
     /// Its constraints.
     pub constraints(keep self) -> Vec<Constraint> = isl_basic_set_get_constraint_list;
-    /// The space.
-    pub space(keep self) -> Space = isl_basic_set_get_space;
-    /// As a set.
-    pub to_set(take self) -> Set = isl_basic_set_to_set;
     dim_c(keep self, kind: raw c_int) -> usize = isl_basic_set_dim;
-    /// Without constraints that follow from others.
-    pub remove_redundancies(take self) -> BasicSet = isl_basic_set_remove_redundancies;
-    /// Whether it has no elements.
-    pub is_empty(keep self) -> bool = isl_basic_set_is_empty;
 }
 
 impl BasicSet {
@@ -137,32 +111,20 @@ methods! { Set;
     pub complement(take self) -> Set = isl_set_complement;
     /// Image under a map.
     pub apply(take self, map: take Map) -> Set = isl_set_apply;
-    /// Cartesian product, flat.
-    pub flat_product(take self, other: take Set) -> Set = isl_set_flat_product;
     /// Lexicographically least elements.
     pub lexmin(take self) -> Set = isl_set_lexmin;
     /// Lexicographically greatest elements.
     pub lexmax(take self) -> Set = isl_set_lexmax;
     /// Fewer basic sets for the same elements, where possible.
     pub coalesce(take self) -> Set = isl_set_coalesce;
-    /// Finds equalities that are implied.
-    pub detect_equalities(take self) -> Set = isl_set_detect_equalities;
     /// Simplified where `context` holds.
     pub gist(take self, context: take Set) -> Set = isl_set_gist;
-    /// Simplified where `context` holds of the parameters.
-    pub gist_params(take self, context: take Set) -> Set = isl_set_gist_params;
     /// The parameters for which it has elements.
     pub params(take self) -> Set = isl_set_params;
-    /// Whether it is a set of parameters, without a tuple.
-    pub is_params(keep self) -> bool = isl_set_is_params;
     /// Local variables as explicit quotients.
     pub compute_divs(take self) -> Set = isl_set_compute_divs;
     /// A basic set that contains it, from its own constraints.
     pub simple_hull(take self) -> BasicSet = isl_set_simple_hull;
-    /// The convex hull.
-    pub convex_hull(take self) -> BasicSet = isl_set_convex_hull;
-    /// Without redundant constraints.
-    pub remove_redundancies(take self) -> Set = isl_set_remove_redundancies;
     /// The disjuncts are made disjoint.
     pub make_disjoint(take self) -> Set = isl_set_make_disjoint;
     /// Its basic sets.
@@ -171,8 +133,6 @@ methods! { Set;
     pub space(keep self) -> Space = isl_set_get_space;
     /// Whether it has no elements.
     pub is_empty(keep self) -> bool = isl_set_is_empty;
-    /// Whether it has no elements, as far as that is plain to see.
-    pub plain_is_empty(keep self) -> bool = isl_set_plain_is_empty;
     /// Whether it is equal to another.
     pub is_equal(keep self, other: keep Set) -> bool = isl_set_is_equal;
     /// Whether it is contained in another.
@@ -181,8 +141,6 @@ methods! { Set;
     pub is_disjoint(keep self, other: keep Set) -> bool = isl_set_is_disjoint;
     /// Whether it has finitely many elements for each value of the parameters.
     pub is_bounded(keep self) -> bool = isl_set_is_bounded;
-    /// Whether it consists of a single element.
-    pub is_singleton(keep self) -> bool = isl_set_is_singleton;
     /// An element, or the void point.
     pub sample_point(take self) -> Point = isl_set_sample_point;
     /// Number of elements; needs constant parameters.
@@ -194,12 +152,8 @@ methods! { Set;
     pub to_union(take self) -> UnionSet = isl_set_to_union_set;
     /// The map from each element to itself.
     pub identity(take self) -> Map = isl_set_identity;
-    /// Adds the parameters of a space.
-    pub align_params(take self, model: take Space) -> Set = isl_set_align_params;
     /// The map that the elements, wrapped pairs, stand for.
     pub unwrap(take self) -> Map = isl_set_unwrap;
-    /// The lexicographically least elements as a function of the parameters.
-    pub lexmin_pw_multi_aff(take self) -> PwMultiAff = isl_set_lexmin_pw_multi_aff;
     set_tuple_name_c(take self, name: text str) -> Set = isl_set_set_tuple_name;
     set_dim_name_c(take self, kind: raw c_int, position: raw c_uint, name: text str) -> Set = isl_set_set_dim_name;
     dim_name_c(keep self, kind: raw c_int, position: raw c_uint) -> Option<String> = isl_set_get_dim_name;
@@ -207,16 +161,12 @@ methods! { Set;
     pub tuple_name(keep self) -> Option<String> = isl_set_get_tuple_name;
     dim_c(keep self, kind: raw c_int) -> usize = isl_set_dim;
     project_out_c(take self, kind: raw c_int, first: raw c_uint, n: raw c_uint) -> Set = isl_set_project_out;
-    add_dims_c(take self, kind: raw c_int, n: raw c_uint) -> Set = isl_set_add_dims;
     insert_dims_c(take self, kind: raw c_int, position: raw c_uint, n: raw c_uint) -> Set = isl_set_insert_dims;
     move_dims_c(take self, to: raw c_int, to_position: raw c_uint, from: raw c_int, from_position: raw c_uint, n: raw c_uint) -> Set = isl_set_move_dims;
     fix_c(take self, kind: raw c_int, position: raw c_uint, value: take Val) -> Set = isl_set_fix_val;
     lower_bound_c(take self, kind: raw c_int, position: raw c_uint, value: take Val) -> Set = isl_set_lower_bound_val;
     upper_bound_c(take self, kind: raw c_int, position: raw c_uint, value: take Val) -> Set = isl_set_upper_bound_val;
-    equate_c(take self, first: raw c_int, i: raw c_int, second: raw c_int, j: raw c_int) -> Set = isl_set_equate;
-    involves_dims_c(keep self, kind: raw c_int, first: raw c_uint, n: raw c_uint) -> bool = isl_set_involves_dims;
     find_dim_c(keep self, kind: raw c_int, name: text str) -> i32 = isl_set_find_dim_by_name;
-    eliminate_c(take self, kind: raw c_int, first: raw c_uint, n: raw c_uint) -> Set = isl_set_eliminate;
 }
 
 impl Set {
@@ -284,22 +234,6 @@ impl Set {
         self.project_out_c(kind.c(), first as c_uint, n as c_uint)
     }
 
-    /// Removes all constraints on dimensions, which stay.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn eliminate(&self, kind: Dim, first: usize, n: usize) -> Result<Set> {
-        self.eliminate_c(kind.c(), first as c_uint, n as c_uint)
-    }
-
-    /// Adds unconstrained dimensions after those that are there.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn add_dims(&self, kind: Dim, n: usize) -> Result<Set> {
-        self.add_dims_c(kind.c(), n as c_uint)
-    }
-
     /// Inserts unconstrained dimensions.
     ///
     /// # Errors
@@ -340,14 +274,6 @@ impl Set {
         self.upper_bound_c(kind.c(), position as c_uint, &Val::int(&self.ctx, value)?)
     }
 
-    /// Makes two dimensions equal.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn equate(&self, first: (Dim, usize), second: (Dim, usize)) -> Result<Set> {
-        self.equate_c(first.0.c(), first.1 as c_int, second.0.c(), second.1 as c_int)
-    }
-
     /// The least value of a dimension as a function of the parameters.
     ///
     /// # Errors
@@ -362,14 +288,6 @@ impl Set {
     /// Those of isl; among others if it is unbounded.
     pub fn dim_max(&self, position: usize) -> Result<PwAff> {
         self.dim_max_c(position as c_int)
-    }
-
-    /// Whether a constraint mentions one of the dimensions.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn involves_dims(&self, kind: Dim, first: usize, n: usize) -> Result<bool> {
-        self.involves_dims_c(kind.c(), first as c_uint, n as c_uint)
     }
 
     /// Position of a named dimension.
@@ -430,8 +348,6 @@ methods! { UnionSet;
     pub remove_divs(take self) -> UnionSet = isl_union_set_remove_divs;
     /// Simplified where `context` holds.
     pub gist(take self, context: take UnionSet) -> UnionSet = isl_union_set_gist;
-    /// Simplified where `context` holds of the parameters.
-    pub gist_params(take self, context: take Set) -> UnionSet = isl_union_set_gist_params;
     /// The parameters for which it has elements.
     pub params(take self) -> Set = isl_union_set_params;
     /// Its sets, one a space.
@@ -446,24 +362,12 @@ methods! { UnionSet;
     pub is_subset(keep self, other: keep UnionSet) -> bool = isl_union_set_is_subset;
     /// Whether it is contained in another and not equal to it.
     pub is_strict_subset(keep self, other: keep UnionSet) -> bool = isl_union_set_is_strict_subset;
-    /// Whether the two have no common elements.
-    pub is_disjoint(keep self, other: keep UnionSet) -> bool = isl_union_set_is_disjoint;
-    /// Number of spaces.
-    pub n_sets(keep self) -> usize = isl_union_set_n_set;
-    /// An element of one of the sets, or the void point.
-    pub sample_point(take self) -> Point = isl_union_set_sample_point;
     /// The map from each element to itself.
     pub identity(take self) -> UnionMap = isl_union_set_identity;
     /// All pairs of earlier and later elements of each space.
     pub lex_lt(take self, other: take UnionSet) -> UnionMap = isl_union_set_lex_lt_union_set;
     /// As `lex_lt`, or equal.
     pub lex_le(take self, other: take UnionSet) -> UnionMap = isl_union_set_lex_le_union_set;
-    /// The part in one space.
-    pub extract(keep self, space: take Space) -> Set = isl_union_set_extract_set;
-    /// The map that the elements, wrapped pairs, stand for.
-    pub unwrap(take self) -> UnionMap = isl_union_set_unwrap;
-    /// Adds the parameters of a space.
-    pub align_params(take self, model: take Space) -> UnionSet = isl_union_set_align_params;
     /// All elements of the spaces.
     pub universe(take self) -> UnionSet = isl_union_set_universe;
 }

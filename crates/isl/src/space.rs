@@ -34,35 +34,17 @@ object!(
 );
 
 constructors! { Val;
-    /// The number that the text says.
-    pub read(text: text str) = isl_val_read_from_str;
     from_c_long(value: raw c_long) = isl_val_int_from_si;
-    /// Positive infinity.
-    pub infinity() = isl_val_infty;
 }
 
 methods! { Val;
-    /// Sum.
-    pub add(take self, other: take Val) -> Val = isl_val_add;
-    /// Difference.
-    pub sub(take self, other: take Val) -> Val = isl_val_sub;
-    /// Product.
-    pub mul(take self, other: take Val) -> Val = isl_val_mul;
     /// Whether it is an integer.
     pub is_int(keep self) -> bool = isl_val_is_int;
     /// Whether it is zero.
     pub is_zero(keep self) -> bool = isl_val_is_zero;
-    /// Whether it is positive infinity.
-    pub is_infinity(keep self) -> bool = isl_val_is_infty;
-    /// Whether it is not a number.
-    pub is_nan(keep self) -> bool = isl_val_is_nan;
     /// Whether it is equal to another.
     pub eq(keep self, other: keep Val) -> bool = isl_val_eq;
-    /// The sign.
-    pub sign(keep self) -> i32 = isl_val_sgn;
     numerator(keep self) -> i64 = isl_val_get_num_si;
-    /// The denominator.
-    pub denominator(keep self) -> i64 = isl_val_get_den_si;
 }
 
 impl Val {
@@ -138,10 +120,6 @@ object!(
 
 constructors! { Space;
     params_alloc(n: raw c_uint) = isl_space_params_alloc;
-    /// The space of maps with so many parameters, inputs and outputs.
-    pub map(params: raw c_uint, inputs: raw c_uint, outputs: raw c_uint) = isl_space_alloc;
-    /// The space of sets with so many parameters and dimensions.
-    pub set(params: raw c_uint, dims: raw c_uint) = isl_space_set_alloc;
 }
 
 methods! { Space;
@@ -149,28 +127,17 @@ methods! { Space;
     dim_c(keep self, kind: raw c_int) -> usize = isl_space_dim;
     dim_name_c(keep self, kind: raw c_int, position: raw c_uint) -> Option<String> = isl_space_get_dim_name;
     tuple_name_c(keep self, kind: raw c_int) -> Option<String> = isl_space_get_tuple_name;
-    set_tuple_c(take self, kind: raw c_int, name: text str) -> Space = isl_space_set_tuple_name;
     /// The space of the domain of a map space.
     pub domain(take self) -> Space = isl_space_domain;
     /// The space of the range of a map space.
     pub range(take self) -> Space = isl_space_range;
     /// Only the parameters.
     pub params(take self) -> Space = isl_space_params;
-    /// The space of maps from a set space to itself.
-    pub map_from_set(take self) -> Space = isl_space_map_from_set;
     /// The space of maps between two set spaces.
     pub map_to(take self, range: take Space) -> Space = isl_space_map_from_domain_and_range;
     /// A set space without dimensions over the parameters.
     pub set_from_params(take self) -> Space = isl_space_set_from_params;
-    /// Adds the parameters of another space.
-    pub align_params(take self, model: take Space) -> Space = isl_space_align_params;
     add_dims_c(take self, kind: raw c_int, n: raw c_uint) -> Space = isl_space_add_dims;
-    /// Equal parameters and tuples.
-    pub is_equal(keep self, other: keep Space) -> bool = isl_space_is_equal;
-    /// Whether it is a space of sets.
-    pub is_set(keep self) -> bool = isl_space_is_set;
-    /// Whether it is a space of maps.
-    pub is_map(keep self) -> bool = isl_space_is_map;
 }
 
 impl Space {
@@ -210,28 +177,12 @@ impl Space {
         self.dim_name_c(kind.c(), position as c_uint)
     }
 
-    /// Names a dimension.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn set_dim_name(&self, kind: Dim, position: usize, name: &str) -> Result<Space> {
-        self.name_dim(kind.c(), position as c_uint, name)
-    }
-
     /// The name of a tuple.
     ///
     /// # Errors
     /// Those of isl.
     pub fn tuple_name(&self, kind: Dim) -> Result<Option<String>> {
         self.tuple_name_c(kind.c())
-    }
-
-    /// Names a tuple.
-    ///
-    /// # Errors
-    /// Those of isl.
-    pub fn set_tuple_name(&self, kind: Dim, name: &str) -> Result<Space> {
-        self.set_tuple_c(kind.c(), name)
     }
 }
 

@@ -10,6 +10,7 @@
 //! has more than one tile more than another, and where there is one tile a core this is the block mapping of formula 14.
 
 mod boxes;
+mod choice;
 mod coherence;
 mod data_mapping;
 mod fusion;
@@ -38,7 +39,6 @@ mod triangles;
 use std::collections::BTreeMap;
 
 use loops::{Diagnostic, Function, Name};
-use passes::{Of, Uses, propagate_copies};
 
 use self::host_split::Item;
 use crate::check;
@@ -143,179 +143,11 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     }
     let mut options = options.clone();
     options.hints.values_mut().for_each(|size| *size = (*size).min(tile_sizes::MOST));
-    let options = &options;
-    // A scalar that only names a value would get an element for each iteration; one that several statements use still may, or they all compute it.
-    let [once, again] = [Uses::One, Uses::Any].map(|uses| propagate_copies(function, uses));
-    let with = map_values(once.as_ref().unwrap_or(function), options);
-    let best =
-        match again.filter(|again| once.as_ref() != Some(again)).map(|again| map_values(&again, options)) {
-            Some(Ok(again)) if with.as_ref().map_or(true, |with| again.seconds < with.seconds) => Ok(again),
-            _ => with,
-        };
-    if best.as_ref().is_ok_and(|best| best.on_host == 0) {
-        return best;
-    }
-    elsewhere(once.as_ref().unwrap_or(function), options, best)
-}
-
-/// Maps a function that is refused, or leaves loops to the host, in other forms. Planes that take turns have numbers where steps are told apart. In a triangular nest the
-/// scalars of a sum have no elements for all iterations, and where it is stored it has; an element that is changed while others of its array are read needs a box of its own,
-/// and a scalar does not.
-fn elsewhere(function: &Function, options: &Options, best: Result<Mapped>) -> Result<Mapped> {
-    let mut best = best;
-    let ways: [fn(&Function) -> Option<Function>; 3] = [
-        modulo_planes::in_turns,
-        |function| passes::STORE_FORWARDING.run(function),
-        |function| passes::SCALAR_REPLACEMENT.run(function),
-    ];
-    for other in ways.into_iter().filter_map(|way| way(function)) {
-        let other = map_values(&other, options);
-        best = match (best, other) {
-            (Err(before), Err(told)) => Err(if before.code.0 == "P0801" { told } else { before }),
-            (Ok(before), Ok(other)) if other.on_host < before.on_host => Ok(other),
-            (Err(_), Ok(other)) => Ok(other),
-            (before, _) => before,
-        };
-        if best.as_ref().is_ok_and(|best| best.on_host == 0) {
-            break;
-        }
-    }
-    best
-}
-
-/// Maps a function whose scalars have been looked at.
-fn map_values(function: &Function, options: &Options) -> Result<Mapped> {
-    let mut updates = reductions::with_updates(function, options.reassociate);
-    if options.reassociate {
-        updates = crate::optimize::reorderable(&updates);
-    }
-    if let Some(blocked) = reductions::blocks(&updates, options)
-        && let Ok(mut mapped) = map_in_order(&reductions::ordered(&blocked.function), options)
-    {
-        mapped.reassociated = blocked.reassociated;
-        // That partial results are combined by the host is said of them.
-        let combined: Vec<String> = blocked.targets.iter().map(|name| stays(&format!("`{name}`"))).collect();
-        mapped.notes.retain(|note| !combined.contains(note));
-        mapped.notes.extend(blocked.notes);
-        return Ok(mapped);
-    }
-    let kept = refusals::kept_in_order(function, options);
-    let permissions = kept.iter().map(|name| (name, refusals::permission(function, name)));
-    match map_in_order(&reductions::ordered(function), options) {
-        Ok(mut mapped) => {
-            for (name, permission) in permissions {
-                let own = stays(&format!("`{name}`"));
-                if let Some(note) = mapped.notes.iter_mut().find(|note| **note == own) {
-                    note.push_str(&format!("; {permission}"));
-                }
-            }
-            Ok(mapped)
-        }
-        Err(mut refusal) => {
-            if refusal.code.0 == "P0801" {
-                let permissions: Vec<String> = permissions.map(|(_, permission)| permission).collect();
-                refusal.help.splice(0..0, permissions);
-            }
-            Err(refusal)
-        }
-    }
-}
-
-/// Maps a function whose updates keep their order, as it is or with copies of what arrays had before: whichever leaves fewer loops to the host, or takes less time
-/// by the cost model.
-fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
-    let plain = map_on_grid(function, options);
-    let wanted = if matches!(options.grid, Grid::Plane(..)) { 2 } else { 1 };
-    // More parallel loops than there are to be mapped are of no use.
-    if plain.as_ref().is_ok_and(|plain| plain.parallel >= wanted && plain.on_host == 0) {
-        return plain;
-    }
-    let ctx = isl::Ctx::new();
-    let copies = || old_values::copied(&Model::extract_in(&ctx, function)?.exact()?);
-    // What cannot be told is left as it is.
-    let Ok(Some((copied, arrays))) = ctx.limited(options.operations, copies) else { return plain };
-    let Ok(mut other) = map_on_grid(&copied, options) else { return plain };
-    let better = match &plain {
-        // What the host does has no time here.
-        Ok(plain) if plain.on_host == other.on_host => other.seconds < plain.seconds,
-        Ok(plain) => other.on_host < plain.on_host,
-        // Copies by the cores for loops that the host runs would be of no use.
-        Err(_) => other.on_host == 0,
-    };
-    if !better {
-        return plain;
-    }
-    for array in arrays {
-        other
-            .notes
-            .push(format!("a copy of `{array}` is made first, from which what is overwritten is read"));
-    }
-    Ok(other)
-}
-
-/// Maps a function with the loops over the cores that are wanted. Where the boxes of two cores meet with two loops over the cores, they may not with one.
-fn map_on_grid(function: &Function, options: &Options) -> Result<Mapped> {
-    let refusal = match map_variants(function, options) {
-        Err(refusal) if refusal.code.0 == "P0803" => refusal,
-        other => return other,
-    };
-    let Grid::Plane(rows, columns) = options.grid else { return Err(refusal) };
-    let line = Options { grid: Grid::Line(rows * columns), ..options.clone() };
-    let Ok(mut mapped) = map_variants(function, &line) else { return Err(refusal) };
-    mapped.notes.push(format!("with one loop over the cores, since with two {}", refusal.message));
-    Ok(mapped)
-}
-
-/// Maps the first form of a function for which it can be done, the most parallel one first.
-fn map_variants(function: &Function, options: &Options) -> Result<Mapped> {
-    let mut variants = vec![function.clone()];
-    for levels in [2, usize::MAX] {
-        if let Some(expanded) = passes::expand_levels(function, levels, Of::Arrays)
-            && variants.last() != Some(&expanded)
-        {
-            variants.push(expanded);
-        }
-    }
-    let ctx = isl::Ctx::new();
-    for variant in &mut variants {
-        let private = || -> Result<Option<Function>> {
-            let model = Model::extract_in(&ctx, variant)?.exact()?;
-            privatisation::privatise(variant, &model)
-        };
-        // What cannot be told is left as it is.
-        if let Ok(Some(private)) = ctx.limited(options.operations, private) {
-            *variant = private;
-        }
-    }
-    let mut refusal: Option<Diagnostic> = None;
-    while let Some(variant) = variants.pop() {
-        match map_as_it_is(&variant, options) {
-            // Elements for more than two loops only if they never leave local memory.
-            Ok(mapped) if variants.len() < 2 || small(function, &mapped.function) => return Ok(mapped),
-            Ok(_) => {}
-            // What was in the way of the form with the most parallel loops says more than that another has none.
-            Err(diagnostic) => match &refusal {
-                Some(before) if !NOTHING.contains(&before.code.0) => {}
-                _ => refusal = Some(diagnostic),
-            },
-        }
-    }
-    Err(refusal.unwrap_or_else(|| fault::limit("attempts")))
+    choice::best(function, &options)
 }
 
 /// Heavy operations of the scheduler, at most 0.4 ms each; the kernels for which a schedule is found take up to 57,000. Then the order of the text is mapped.
 const HEAVY: u64 = 60_000;
-
-/// Codes of refusals that tell little: nothing is parallel, a limit was reached.
-const NOTHING: [&str; 2] = ["P0801", "P0002"];
-
-/// Whether a mapped function has no arrays of its own that its original does not have.
-fn small(original: &Function, mapped: &Function) -> bool {
-    let heap = |f: &Function| {
-        f.body.iter().filter(|s| matches!(s, loops::Stmt::Local(l) if !l.dims.is_empty())).count()
-    };
-    heap(mapped) <= heap(original)
-}
 
 /// A stage with its bound on operations; a refusal because of it tells which stage it was.
 fn stage<T>(ctx: &isl::Ctx, bound: u64, what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -325,6 +157,7 @@ fn stage<T>(ctx: &isl::Ctx, bound: u64, what: &str, work: impl FnOnce() -> Resul
     })
 }
 
+/// Maps a function as it is written, in the best way of those that there are.
 fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let ctx = isl::Ctx::new();
     let bound = options.operations;

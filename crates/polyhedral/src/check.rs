@@ -62,26 +62,6 @@ pub fn tree(model: &Model, dependences: &[Dependence], tree: &Tree) -> Result<()
     Ok(())
 }
 
-/// Whether an edit of a tree has left the instances as they were, and the order of those that depend on each other.
-///
-/// # Errors
-/// `P0402` if the tree runs other instances than before; `P0401` if a dependence is violated; those of the set library.
-pub fn edit(model: &Model, dependences: &[Dependence], old: &Tree, new: &Tree) -> Result<()> {
-    let instances = |tree: &Tree| -> Result<isl::UnionSet> {
-        let all = model.domain()?.intersect_params(&model.context).map_err(fault::library)?;
-        // Times are given to more than the instances that there are.
-        let timed = tree.to_isl(&model.ctx)?.map().and_then(|time| time.domain()?.intersect(&all));
-        timed.map_err(fault::library)
-    };
-    let (before, after) = (instances(old)?, instances(new)?);
-    if !before.is_equal(&after).map_err(fault::library)? {
-        return Err(Diagnostic::general(Code("P0402"), "the edited tree runs other instances than before")
-            .note(format!("before: {before}"))
-            .note(format!("after: {after}")));
-    }
-    tree(model, dependences, new)
-}
-
 /// Checks a generated function against the function it was made from.
 ///
 /// `limits` bound the work in the set library.

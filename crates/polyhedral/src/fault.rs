@@ -71,11 +71,6 @@ pub(crate) fn edit(message: impl Into<String>) -> Diagnostic {
     Diagnostic::general(Code("P0202"), message)
 }
 
-/// `P0203`: an inserted condition that does not hold for everything that it is about.
-pub(crate) fn drops(what: &str, point: &str) -> Diagnostic {
-    Diagnostic::general(Code("P0203"), format!("this {what} does not hold for {point}"))
-}
-
 /// `P0301`: code generation met something it has no form for.
 pub(crate) fn generation(message: impl Into<String>) -> Diagnostic {
     Diagnostic::general(Code("P0301"), message)

@@ -432,19 +432,7 @@ impl Extraction {
             touch(&assign.target, false, reduction)?;
         }
         touch(&assign.target, true, reduction)?;
-        let mut positions = place.position.clone();
-        positions.push(position);
-        Ok(Statement {
-            label,
-            tuple,
-            loops: place.loops.clone(),
-            position: positions,
-            guards: place.guards.clone(),
-            assign: assign.clone(),
-            nest: None,
-            domain,
-            accesses,
-        })
+        Ok(place.statement(position, (label, tuple, domain), assign, accesses))
     }
 }
 
@@ -462,6 +450,21 @@ impl Place {
         };
         let domain = named().map_err(fault::library)?;
         Ok((label, tuple, domain))
+    }
+
+    /// The statement of an assignment at a position here.
+    fn statement(
+        &self,
+        position: usize,
+        (label, tuple, domain): (Name, String, Set),
+        assign: &Assign,
+        accesses: Vec<Touch>,
+    ) -> Statement {
+        let mut positions = self.position.clone();
+        positions.push(position);
+        let (loops, guards) = (self.loops.clone(), self.guards.clone());
+        let assign = assign.clone();
+        Statement { label, tuple, loops, position: positions, guards, assign, nest: None, domain, accesses }
     }
 }
 

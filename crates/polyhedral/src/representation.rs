@@ -107,21 +107,6 @@ impl Representation {
         Ok(Representation::Times(columns::arrange(&kelly, form)?))
     }
 
-    /// The same schedule in another form; `domain` is the tree's domain, which times do not have.
-    ///
-    /// # Errors
-    /// As [`Representation::of_tree`] and [`Representation::to_tree`].
-    pub fn to_form(&self, form: Form, model: &crate::Model) -> Result<Representation> {
-        match (self, form) {
-            (Representation::Tree(tree), _) => Representation::of_tree(tree, form),
-            (Representation::Times(_), Form::Tree) => Ok(Representation::Tree(self.to_tree(model)?)),
-            (Representation::Times(times), _) => {
-                let kelly = columns::arrange(times, Form::Kelly)?;
-                Ok(Representation::Times(columns::arrange(&kelly, form)?))
-            }
-        }
-    }
-
     /// The tree, for the statements of a model.
     ///
     /// # Errors
@@ -130,14 +115,6 @@ impl Representation {
         match self {
             Representation::Tree(tree) => Ok(tree.clone()),
             Representation::Times(times) => to_tree::tree(times, model),
-        }
-    }
-
-    /// Which form it is in.
-    pub fn form(&self) -> Form {
-        match self {
-            Representation::Times(times) => times.form,
-            Representation::Tree(_) => Form::Tree,
         }
     }
 }

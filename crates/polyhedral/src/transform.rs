@@ -1,30 +1,18 @@
-//! Edits of schedule trees, one file each. An edit takes a tree and gives a new one.
+//! Schedules for programs of certain shapes, and changes of bands: tiles, marks, parts.
 //!
-//! Nothing in this room believes that an edit is legal: [`crate::check::tree`] says whether the dependences of a model still hold, and
+//! Nothing here is believed to be legal: [`crate::check::tree`] says whether the dependences of a model still hold, and
 //! [`crate::check::function`] checks the code that comes out in the end.
 
-mod affine;
 pub(crate) mod blocked_factorisation;
 pub mod contraction;
 pub mod diamond;
 pub mod identity_schedule;
-pub mod insert;
-mod interchange;
 pub(crate) mod isolate;
 pub(crate) mod mark;
-mod order;
 pub mod row_fusion;
-mod split;
 pub(crate) mod tile;
 pub(crate) mod unroll_and_jam;
 pub(crate) mod window;
-
-pub use affine::{reverse, scale, shift, skew};
-pub use interchange::interchange;
-pub use mark::{mark, mark_loops};
-pub use order::{distribute, fuse, group, reorder, sink};
-pub use split::{combine, split};
-pub use tile::{strip_mine, tile};
 
 use std::collections::BTreeSet;
 

@@ -480,15 +480,4 @@ impl Acc {
     pub fn ty(&self) -> &DataType {
         &self.0.ty
     }
-
-    /// The variable that it writes into.
-    pub fn root(&self) -> &PVar {
-        let mut acc = self;
-        loop {
-            match acc.kind() {
-                AccKind::Var(var) => return var,
-                AccKind::At(inner, _) | AccKind::View(_, inner) => acc = inner,
-            }
-        }
-    }
 }

@@ -24,13 +24,6 @@ pub fn commands(comm: &Comm, bindings: &Bindings) -> String {
     printer.out
 }
 
-/// The expression on one line, cut where it gets long.
-pub fn expression(exp: &Exp, bindings: &Bindings) -> String {
-    let mut printer = Printer::new(bindings, SIDE, false);
-    printer.exp(exp);
-    printer.out
-}
-
 impl fmt::Display for Derivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut stage = "";

@@ -460,20 +460,7 @@ fn stores(e: &Exp) -> bool {
     let ExpKind::Closure(term, _) = e.kind() else { return false };
     match term.kind() {
         TermKind::Let(..) => true,
-        TermKind::Prim(prim, _) => matches!(
-            prim,
-            Prim::ReduceSeq
-                | Prim::ReduceUnroll
-                | Prim::ReducePar
-                | Prim::ScanSeq
-                | Prim::ReduceByIndex
-                | Prim::Iterate
-                | Prim::TransPar
-                | Prim::ReverseSeq
-                | Prim::CopySeq
-                | Prim::Scatter
-                | Prim::ToMem
-        ),
+        TermKind::Prim(prim, _) => crate::info::stores(*prim),
         _ => false,
     }
 }

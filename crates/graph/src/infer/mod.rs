@@ -93,11 +93,6 @@ pub fn infer_node(graph: &mut Graph, opset: i64, id: NodeId) -> Result<(), Diagn
     infer_at(graph, id, Way { opset, depth: 0, corrects: false })
 }
 
-/// Whether inference knows the operator of the standard domain.
-pub fn knows(operator: &str) -> bool {
-    table::find(operator).is_some() || matches!(operator, "If" | "Loop" | "Scan")
-}
-
 fn infer_at(graph: &mut Graph, id: NodeId, way: Way) -> Result<(), Diagnostic> {
     let node = graph.node(id);
     if !node.op().is_standard() && !table::contributed(node.op()) {

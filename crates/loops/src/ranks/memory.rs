@@ -96,11 +96,5 @@ pub(super) fn same_element(a: &Data, b: &Data, at: usize) -> bool {
 
 /// Bytes of an element in memory and in a message.
 pub(super) fn bytes(data: &Data) -> i64 {
-    match data {
-        Data::F64(_) | Data::I64(_) | Data::U64(_) => 8,
-        Data::F32(_) | Data::I32(_) | Data::U32(_) => 4,
-        Data::I16(_) | Data::U16(_) => 2,
-        Data::Bool(_) | Data::I8(_) | Data::U8(_) => 1,
-        Data::Pair(a, b) => bytes(a) + bytes(b),
-    }
+    data.elem().bytes() as i64
 }

@@ -72,6 +72,15 @@ pub(super) struct Kernel {
     pub cost: f64,
 }
 
+impl Kernel {
+    /// A kernel of which nothing is chosen yet.
+    pub fn new(filter: SetText, outer: Vec<Member>, parallel: Vec<Member>, parts: Vec<Part>) -> Kernel {
+        let (sizes, groups, rounds) = (vec![], vec![], Rounds::default());
+        let (panel, whole, apart, cost) = (None, false, false, 0.0);
+        Kernel { filter, outer, parallel, sizes, parts, groups, panel, whole, apart, rounds, cost }
+    }
+}
+
 /// A part of a kernel: tile loops of its own, and what runs in a tile.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
@@ -182,19 +191,7 @@ fn items(
             }
             let mut parts = Vec::new();
             descend(model, filter, inner, leaf, &mut parts)?;
-            Ok(vec![Item::Kernel(Kernel {
-                filter: text,
-                outer: outer.to_vec(),
-                parallel,
-                sizes: vec![],
-                parts,
-                groups: vec![],
-                panel: None,
-                whole: false,
-                apart: false,
-                rounds: Rounds::default(),
-                cost: 0.0,
-            })])
+            Ok(vec![Item::Kernel(Kernel::new(text, outer.to_vec(), parallel, parts))])
         }
         _ => Ok(vec![Item::Host(Branch {
             filter: SetText::new(filter.to_string()),
@@ -436,19 +433,7 @@ pub(super) fn joined(
         }
         let filter = SetText::new(left.union(&right).map_err(fault::library)?.to_string());
         let parts = a.parts.iter().chain(&b.parts).cloned().collect();
-        return Ok(Some(Kernel {
-            filter,
-            outer: a.outer.clone(),
-            parallel,
-            sizes: vec![],
-            parts,
-            groups: vec![],
-            panel: None,
-            whole: false,
-            apart: false,
-            rounds: Rounds::default(),
-            cost: 0.0,
-        }));
+        return Ok(Some(Kernel::new(filter, a.outer.clone(), parallel, parts)));
     }
     Ok(None)
 }

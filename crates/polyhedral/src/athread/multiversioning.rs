@@ -12,7 +12,7 @@ use isl::{Dim, Set, UnionSet};
 use loops::visit::fresh;
 use loops::{Expr, Function, Name, Stmt, Storage};
 
-use super::host_split::{Item, Kernel, Part, Rounds};
+use super::host_split::{Item, Kernel, Part};
 use super::tile_sizes::{self, ceil};
 use super::{Mapped, Options};
 use crate::dependence::{self, Dependence};
@@ -111,19 +111,7 @@ pub(super) fn bounded(
         let filter = UnionSet::of(&model.ctx, own.iter().map(|s| &s.domain)).and_then(|all| all.universe());
         let filter = SetText::new(filter.map_err(fault::library)?.to_string());
         let parallel = (0..*depth).map(|k| member(&own, k, true)).collect::<Result<_>>()?;
-        items.push(Item::Kernel(Kernel {
-            filter,
-            outer: vec![],
-            parallel,
-            sizes: vec![],
-            parts,
-            groups: vec![],
-            panel: None,
-            whole: true,
-            apart: false,
-            rounds: Rounds::default(),
-            cost: 0.0,
-        }));
+        items.push(Item::Kernel(Kernel { whole: true, ..Kernel::new(filter, vec![], parallel, parts) }));
     }
     Ok(Some(Bounded { model, items, bounds }))
 }

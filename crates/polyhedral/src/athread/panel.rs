@@ -15,7 +15,7 @@ use loops::{Code, Diagnostic, Name};
 
 use super::coherence;
 use super::data_mapping::{self, Group};
-use super::host_split::{self, Item, Kernel, Part, Rounds};
+use super::host_split::{self, Item, Kernel, Part};
 use super::tile_sizes::{self, aligned, ceil};
 use super::{Options, multicast};
 use crate::fault::{self, Result};
@@ -243,19 +243,10 @@ fn one(
         code: LoopCode::Default,
     };
     let part = |part: &Part| Part { sizes: vec![sizes[1]; part.inner.len()], ..part.clone() };
-    Ok(Kernel {
-        filter: filter.clone(),
-        outer: vec![outer],
-        parallel: host_split::restricted(model, &kernel.parallel, &own)?,
-        sizes: vec![sizes[0]],
-        parts: parts.iter().map(part).collect(),
-        groups: vec![],
-        panel: None,
-        whole: false,
-        apart: false,
-        rounds: Rounds::default(),
-        cost: 0.0,
-    })
+    let parallel = host_split::restricted(model, &kernel.parallel, &own)?;
+    let parts = parts.iter().map(part).collect();
+    let new = Kernel::new(filter.clone(), vec![outer], parallel, parts);
+    Ok(Kernel { sizes: vec![sizes[0]], ..new })
 }
 
 /// The parts before or after the sums: a kernel of their own.

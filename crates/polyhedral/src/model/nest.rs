@@ -117,19 +117,8 @@ pub(super) fn statement(
         }
         touch(&assign.target, true, reduction)?;
     }
-    let mut positions = place.position.clone();
-    positions.push(position);
-    Ok(Statement {
-        label,
-        tuple,
-        loops: place.loops.clone(),
-        position: positions,
-        guards: place.guards.clone(),
-        assign: (*first).clone(),
-        nest: Some(l.clone()),
-        domain,
-        accesses,
-    })
+    let statement = place.statement(position, (label, tuple, domain), first, accesses);
+    Ok(Statement { nest: Some(l.clone()), ..statement })
 }
 
 /// Refuses a nest in which a name stands for two things, or for something around it too.

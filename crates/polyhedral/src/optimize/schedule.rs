@@ -152,7 +152,7 @@ fn words(code: Code) -> Vec<String> {
 /// Reads a line `passes ...`: what comes before the schedule, and how code is made.
 ///
 /// # Errors
-/// `P0203` if a name is not that of a pass, or stands where it cannot.
+/// `P0201` if a name is not that of a pass, or stands where it cannot.
 pub fn read_passes(line: &str, number: usize) -> Result<(Vec<&'static Pass>, Code)> {
     let refuse = |what: String| fault::tree_text(number, &what);
     let (mut before, mut code) = (Vec::new(), None::<Code>);

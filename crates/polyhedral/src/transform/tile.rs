@@ -1,42 +1,20 @@
-//! Tiling: a band becomes a band over tiles around a band over the points of a tile. Strip-mining is tiling of one member.
+//! Tiling: a band becomes a band over tiles around a band over the points of a tile.
 
 use isl::Ctx;
 
-use super::{band, map_function};
+use super::map_function;
 use crate::fault::{self, Result};
-use crate::tree::{Band, LoopCode, Member, Node, Tree};
-
-/// Tiles the band at `path`: member `k` by `sizes[k]`. Tile loops count tiles, point loops keep their values: then no loop has a stride, and all bounds stay simple.
-///
-/// # Errors
-/// `P0202` if there is no band, the sizes do not fit it, or it is not permutable and has more than one member.
-pub fn tile(ctx: &Ctx, tree: &Tree, path: &[usize], sizes: &[i64]) -> Result<Tree> {
-    tree.edit(path, &mut |node| tile_band(ctx, band(node)?, sizes).map(Node::Band))
-}
-
-/// Strip-mines one member of the band at `path`: the others are not tiled.
-///
-/// # Errors
-/// As [`tile`], and if there is no such member. Legal for any band of one member.
-pub fn strip_mine(ctx: &Ctx, tree: &Tree, path: &[usize], member: usize, size: i64) -> Result<Tree> {
-    tree.edit(path, &mut |node| {
-        let old = band(node)?;
-        if member >= old.members.len() || size < 1 {
-            return Err(fault::edit(format!("no member {member} to strip-mine by {size}")));
-        }
-        let mut new = old.clone();
-        let mut strip = new.members[member].clone();
-        strip.function = tile_function(ctx, &strip, size)?;
-        new.members.insert(member, strip);
-        Ok(Node::Band(new))
-    })
-}
+use crate::tree::{Band, LoopCode, Member, Node};
 
 fn tile_function(ctx: &Ctx, member: &Member, size: i64) -> Result<crate::tree::FunctionText> {
     map_function(ctx, &member.function, &|f| f.scale_down(size)?.floor())
 }
 
-/// The band over tiles, with the band over points as its child.
+/// The band over tiles, with the band over points as its child. Tile loops count tiles, point loops
+/// keep their values: then no loop has a stride, and all bounds stay simple.
+///
+/// # Errors
+/// `P0202` if the sizes do not fit the band, or it is not permutable and has more than one member.
 pub(crate) fn tile_band(ctx: &Ctx, points: Band, sizes: &[i64]) -> Result<Band> {
     if sizes.len() != points.members.len() {
         let message = format!("{} tile sizes for a band of {} members", sizes.len(), points.members.len());

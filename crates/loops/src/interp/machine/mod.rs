@@ -8,7 +8,7 @@ use arith::number::gcd;
 
 use super::Options;
 use super::code::{Block, Compiled, Index, LoopStep, Node, Place, Step};
-use super::memory::{Array, Column};
+use super::memory::{Array, empty};
 use super::races::{Conflict, Frame, Touch};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::BinaryOp;
@@ -124,10 +124,9 @@ impl<'a> Machine<'a> {
 
     /// An array of zeros.
     pub(super) fn allocate(&mut self, name: &Name, elem: &Elem, dims: Vec<i64>) -> Result<Array, Diagnostic> {
-        let leaves = elem.leaves();
         let mut array = Array {
             dims,
-            columns: leaves.into_iter().map(Column::empty).collect(),
+            columns: empty(elem.leaves()),
             written: Some(Vec::new()),
             depth: self.frames.len(),
             reserved: 0,
@@ -228,7 +227,7 @@ impl<'a> Machine<'a> {
         let dims = self.extents_of(dims, &info.name)?;
         let mut array = self.arrays[slot].take().unwrap_or_else(|| Array {
             dims: vec![0],
-            columns: info.elem.leaves().into_iter().map(Column::empty).collect(),
+            columns: empty(info.elem.leaves()),
             written: Some(Vec::new()),
             depth: 0,
             reserved: 0,
