@@ -170,7 +170,7 @@ pub(super) fn convolution(
         wide: tiles.wide,
         full: tiles.full,
         narrow: tiles.narrow,
-        narrowed: None,
+        pairs: None,
     };
     let packed = op.packed(1, Some(packing))?;
     let after = op.stages();

@@ -366,6 +366,8 @@ fn write_elements(data: &loops::Data, out: &mut [u8]) {
         loops::Data::Bool(v) => v.iter().zip(out).for_each(|(x, place)| *place = u8::from(*x)),
         loops::Data::I8(v) => numbers!(v, 1),
         loops::Data::U8(v) => numbers!(v, 1),
+        loops::Data::I16(v) => numbers!(v, 2),
+        loops::Data::U16(v) => numbers!(v, 2),
         // Graphs have no others.
         _ => {}
     }

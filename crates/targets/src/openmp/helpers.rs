@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::openmp::pairs;
+
 /// The prologue's parts, in the order in which they are printed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // the names are those of the C functions
@@ -76,6 +78,10 @@ pub enum Helper {
     NativeAlign,
     Apart,
     Lanes,
+    PairProducts,
+    AddWordPairs,
+    AddBytePairs,
+    AddNaturalPairs,
 }
 
 impl Helper {
@@ -155,6 +161,10 @@ impl Helper {
 #define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 32 ? (most) : 32 / (bytes))
 #endif"
             }
+            Helper::PairProducts => pairs::INSTRUCTIONS,
+            Helper::AddWordPairs => pairs::OF_WORDS,
+            Helper::AddBytePairs => pairs::OF_BYTES,
+            Helper::AddNaturalPairs => pairs::OF_NATURALS,
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
             Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
             // Equal numbers differ in the sign of zero at most: the smaller has it if one of them has. Compilers make vectors of this, and not of

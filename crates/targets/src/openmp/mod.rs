@@ -26,6 +26,7 @@ mod masked_loads;
 mod memory;
 pub(crate) mod names;
 pub(crate) mod overflow_tests;
+mod pairs;
 mod parallel;
 mod ranges;
 mod region;
