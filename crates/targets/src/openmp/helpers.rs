@@ -512,6 +512,9 @@ static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
 impl Helper {
     /// The name of the C function or reduction, if it is one.
     pub fn function(self) -> Option<&'static str> {
+        if matches!(self, Helper::AddWordPairs | Helper::AddBytePairs | Helper::AddNaturalPairs) {
+            return None;
+        }
         if self == Helper::WorkspaceAlloc {
             return Some("lozenge_alloc");
         }

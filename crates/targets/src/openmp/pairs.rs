@@ -3,7 +3,7 @@
 //! A word holds two integers of 16 bits. Processors multiply both halves of one word with those of
 //! another, and add the products, in one instruction (`vpmaddwd`, or `vpdpwssd` with the sum).
 //! Compilers do not find it where sums are lanes. So a loop over lanes that adds such products is
-//! printed as the call of a function that has the instruction. No instruction of bytes is used that
+//! printed as calls of functions that have the instruction. No instruction of bytes is used that
 //! saturates: the sums have the bits that the loop program says.
 
 use loops::{Access, Assign, BinaryOp, Diagnostic, Expr, Loop, LoopKind, ReduceOp, Scalar, Stmt};
@@ -13,8 +13,12 @@ use crate::openmp::helpers::Helper;
 use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
 
-/// The most lanes of a loop that is printed as a call.
+/// The most lanes of a loop that is printed as calls.
 const MOST_LANES: i64 = 64;
+
+/// For how many lanes there are functions. They have no loops: `clang` would keep the sums of a
+/// loop that it unrolls late in memory.
+const CHUNKS: [i64; 3] = [16, 8, 4];
 
 /// Lanes are a multiple of this.
 const LEAST_LANES: i64 = 4;
@@ -97,6 +101,18 @@ fn factors(value: &Expr) -> Option<[&Expr; 4]> {
     }
 }
 
+/// What an assignment adds to its target.
+fn added<'a>(Assign { target, update, value, .. }: &'a Assign) -> Option<&'a Expr> {
+    match (update, value) {
+        (Some(update), added) if update.op == ReduceOp::Add => Some(added),
+        (None, Expr::Binary(BinaryOp::Add, sum, added)) => match &**sum {
+            Expr::Load(sum) if sum == target => Some(added),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl Lower<'_> {
     /// The sums of products of pairs that a loop over lanes adds up, if it does nothing else.
     pub fn pair_sums<'a>(&self, l: &'a Loop) -> Option<PairSums<'a>> {
@@ -105,16 +121,9 @@ impl Lower<'_> {
         if self.native || self.paper() || l.kind != LoopKind::Vector || !plain {
             return None;
         }
-        let [Stmt::Assign(Assign { target, update, value, .. })] = l.body.as_slice() else { return None };
-        let added = match (update, value) {
-            (Some(update), added) if update.op == ReduceOp::Add => added,
-            (None, Expr::Binary(BinaryOp::Add, sum, added)) => match &**sum {
-                Expr::Load(sum) if sum == target => &**added,
-                _ => return None,
-            },
-            _ => return None,
-        };
-        let [a, b, c, d] = factors(added)?;
+        let [Stmt::Assign(assign)] = l.body.as_slice() else { return None };
+        let target = &assign.target;
+        let [a, b, c, d] = factors(added(assign)?)?;
         let word_of_all = word(a, b).filter(|word| !word.mentions(&l.var))?;
         let (c, d, zero) = match (c, d) {
             (Expr::Binary(BinaryOp::Sub, c, z), Expr::Binary(BinaryOp::Sub, d, other)) if z == other => {
@@ -142,27 +151,35 @@ impl Lower<'_> {
         fits.then_some(PairSums { sums: target, word: word_of_all, right, of_lane, zero, lanes })
     }
 
-    /// The call that adds the products.
-    pub fn pair_sums_call(&mut self, l: &Loop, pairs: &PairSums<'_>) -> Result<CStmt, Diagnostic> {
-        let first = |access: &Access| {
-            let start = |e: &Expr| e.substitute(&|name| (*name == l.var).then_some(Expr::Int(0)));
-            Access { indices: access.indices.iter().map(start).collect(), ..access.clone() }
-        };
-        let sums = CExpr::unary("&", self.access(&first(pairs.sums))?.0);
+    /// The calls that add the products, of as many lanes each as there are functions for.
+    pub fn pair_sums_calls(&mut self, l: &Loop, pairs: &PairSums<'_>) -> Result<Vec<CStmt>, Diagnostic> {
         let word = self.expr(pairs.word)?.0;
-        let of_lane = CExpr::unary("&", self.access(&first(pairs.of_lane))?.0);
-        let count = CExpr::int(pairs.lanes);
         let zero = match pairs.zero {
             Some(zero) => self.expr(zero)?.0,
             None => CExpr::int(0),
         };
-        self.helpers.insert(Helper::PairProducts);
-        let (helper, name) = match pairs.right {
-            Right::Words => (Helper::AddWordPairs, "lozenge_add_pairs_i16"),
-            Right::Bytes { unsigned: false } => (Helper::AddBytePairs, "lozenge_add_pairs_i8"),
-            Right::Bytes { unsigned: true } => (Helper::AddNaturalPairs, "lozenge_add_pairs_u8"),
+        let (helper, ty) = match pairs.right {
+            Right::Words => (Helper::AddWordPairs, "i16"),
+            Right::Bytes { unsigned: false } => (Helper::AddBytePairs, "i8"),
+            Right::Bytes { unsigned: true } => (Helper::AddNaturalPairs, "u8"),
         };
-        Ok(CStmt::Expr(self.helper(helper, name, vec![sums, word, of_lane, zero, count])))
+        self.helpers.insert(Helper::PairProducts);
+        let (mut from, mut calls) = (0, Vec::new());
+        for lanes in CHUNKS {
+            while from + lanes <= pairs.lanes {
+                let first = |access: &Access| {
+                    access.map_indices(&mut |e| {
+                        e.substitute(&|name| (*name == l.var).then_some(Expr::Int(from)))
+                    })
+                };
+                let sums = CExpr::unary("&", self.access(&first(pairs.sums))?.0);
+                let of_lane = CExpr::unary("&", self.access(&first(pairs.of_lane))?.0);
+                let args = vec![sums, word.clone(), of_lane, zero.clone()];
+                calls.push(CStmt::Expr(self.helper(helper, &format!("lozenge_add_{lanes}_pairs_{ty}"), args)));
+                from += lanes;
+            }
+        }
+        Ok(calls)
     }
 }
 
@@ -171,8 +188,6 @@ pub const INSTRUCTIONS: &str = "\
 #if defined(__SSE4_1__)
 #include <immintrin.h>
 #endif
-
-/* Sums, and for each the products of both halves of two words. */
 #if defined(__AVX512VNNI__)
 #define LOZENGE_PAIRS_512(sums, a, b) _mm512_dpwssd_epi32(sums, a, b)
 #else
@@ -187,77 +202,98 @@ pub const INSTRUCTIONS: &str = "\
 #endif
 ";
 
-/// A function that adds products of pairs: its name, the type of the pairs of the lanes, how 16, 8
-/// and 4 pairs become vectors of words, and both numbers of one pair.
-macro_rules! function {
-    ($what:literal, $name:literal, $ty:literal, $of512:literal, $of256:literal, $of128:literal, $low:literal, $high:literal) => {
+/// The beginning of a function for so many lanes.
+macro_rules! head {
+    ($lanes:literal, $name:literal, $ty:literal) => {
         concat!(
-            "/* Adds to `count` sums the products of both numbers of a word and of ",
-            $what,
-            " for each sum,\n   less `zero`. */\n",
-            "static inline __attribute__((always_inline)) void ",
+            "static inline __attribute__((always_inline)) void lozenge_add_",
+            $lanes,
+            "_pairs_",
             $name,
             "(int32_t *restrict sums, int32_t word, const ",
             $ty,
-            " *restrict right, int32_t zero, int64_t count) {\n    int64_t k = 0;\n",
-            "#if defined(__AVX512BW__)\n    #pragma GCC unroll 4\n    for (; k + 16 <= count; k += 16) {\n",
-            "        const __m512i pairs = ",
-            $of512,
-            ";\n        _mm512_storeu_si512(sums + k, LOZENGE_PAIRS_512(_mm512_loadu_si512(sums + k), ",
-            "_mm512_set1_epi32(word), pairs));\n    }\n#endif\n",
-            "#if defined(__AVX2__)\n    #pragma GCC unroll 8\n    for (; k + 8 <= count; k += 8) {\n",
-            "        const __m256i pairs = ",
-            $of256,
-            ";\n        __m256i *const place = (__m256i *)(sums + k);\n",
-            "        _mm256_storeu_si256(place, LOZENGE_PAIRS_256(_mm256_loadu_si256(place), ",
-            "_mm256_set1_epi32(word), pairs));\n    }\n",
-            "#elif defined(__SSE4_1__)\n    #pragma GCC unroll 16\n    for (; k + 4 <= count; k += 4) {\n",
-            "        const __m128i pairs = ",
-            $of128,
-            ";\n        __m128i *const place = (__m128i *)(sums + k);\n",
-            "        _mm_storeu_si128(place, _mm_add_epi32(_mm_loadu_si128(place), ",
-            "_mm_madd_epi16(_mm_set1_epi32(word), pairs)));\n    }\n#endif\n",
-            "    for (; k < count; k++) {\n        sums[k] = (int32_t)((uint32_t)sums[k] + (uint32_t)((int16_t)word * (",
-            $low,
-            " - zero))\n                + (uint32_t)((word >> 16) * (",
-            $high,
-            " - zero)));\n    }\n}\n"
+            " *restrict right, int32_t zero) {\n"
+        )
+    };
+}
+
+/// Two calls of a function for half as many lanes.
+macro_rules! halves {
+    ($half:literal, $name:literal) => {
+        concat!(
+            "    lozenge_add_", $half, "_pairs_", $name, "(sums, word, right, zero);\n",
+            "    lozenge_add_", $half, "_pairs_", $name, "(sums + ", $half, ", word, right + ", $half, ", zero);\n"
+        )
+    };
+}
+
+/// The functions for one kind of pairs: what they are, their name and type in C, how 4, 8 and 16
+/// of them become a vector of words, and both numbers of one.
+macro_rules! functions {
+    ($what:literal, $name:literal, $ty:literal, [$of4:literal, $of8:literal, $of16:literal], $low:literal, $high:literal) => {
+        concat!(
+            "/* Adds to each sum the products of both numbers of `word` and of ",
+            $what,
+            " less `zero`. */\n",
+            head!("4", $name, $ty),
+            "#if defined(__SSE4_1__)\n    __m128i *const place = (__m128i *)sums;\n",
+            "    const __m128i pairs = _mm_sub_epi16(", $of4, ", _mm_set1_epi16((int16_t)zero));\n",
+            "    const __m128i added = _mm_madd_epi16(_mm_set1_epi32(word), pairs);\n",
+            "    _mm_storeu_si128(place, _mm_add_epi32(_mm_loadu_si128(place), added));\n#else\n",
+            "    for (int k = 0; k < 4; k++) {\n        sums[k] = (int32_t)((uint32_t)sums[k] + (uint32_t)((int16_t)word * (",
+            $low, " - zero)) + (uint32_t)((word >> 16) * (", $high, " - zero)));\n    }\n#endif\n}\n\n",
+            head!("8", $name, $ty),
+            "#if defined(__AVX2__)\n    __m256i *const place = (__m256i *)sums;\n",
+            "    const __m256i pairs = _mm256_sub_epi16(", $of8, ", _mm256_set1_epi16((int16_t)zero));\n",
+            "    const __m256i all = LOZENGE_PAIRS_256(_mm256_loadu_si256(place), _mm256_set1_epi32(word), pairs);\n",
+            "    _mm256_storeu_si256(place, all);\n#else\n", halves!("4", $name), "#endif\n}\n\n",
+            head!("16", $name, $ty),
+            "#if defined(__AVX512BW__)\n",
+            "    const __m512i pairs = _mm512_sub_epi16(", $of16, ", _mm512_set1_epi16((int16_t)zero));\n",
+            "    const __m512i all = LOZENGE_PAIRS_512(_mm512_loadu_si512(sums), _mm512_set1_epi32(word), pairs);\n",
+            "    _mm512_storeu_si512(sums, all);\n#else\n", halves!("8", $name), "#endif\n}\n",
         )
     };
 }
 
 /// For words.
-pub const OF_WORDS: &str = function!(
+pub const OF_WORDS: &str = functions!(
     "a word",
-    "lozenge_add_pairs_i16",
+    "i16",
     "int32_t",
-    "_mm512_sub_epi16(_mm512_loadu_si512(right + k), _mm512_set1_epi16((int16_t)zero))",
-    "_mm256_sub_epi16(_mm256_loadu_si256((const __m256i *)(right + k)), _mm256_set1_epi16((int16_t)zero))",
-    "_mm_sub_epi16(_mm_loadu_si128((const __m128i *)(right + k)), _mm_set1_epi16((int16_t)zero))",
+    [
+        "_mm_loadu_si128((const __m128i *)right)",
+        "_mm256_loadu_si256((const __m256i *)right)",
+        "_mm512_loadu_si512(right)"
+    ],
     "(int16_t)right[k]",
     "(right[k] >> 16)"
 );
 
 /// For pairs of bytes.
-pub const OF_BYTES: &str = function!(
+pub const OF_BYTES: &str = functions!(
     "two bytes",
-    "lozenge_add_pairs_i8",
+    "i8",
     "int16_t",
-    "_mm512_sub_epi16(_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(right + k))), _mm512_set1_epi16((int16_t)zero))",
-    "_mm256_sub_epi16(_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(right + k))), _mm256_set1_epi16((int16_t)zero))",
-    "_mm_sub_epi16(_mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)(right + k))), _mm_set1_epi16((int16_t)zero))",
+    [
+        "_mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)right))",
+        "_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)right))",
+        "_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)right))"
+    ],
     "(int8_t)right[k]",
     "(right[k] >> 8)"
 );
 
 /// For pairs of bytes that have no sign.
-pub const OF_NATURALS: &str = function!(
-    "two bytes without a sign",
-    "lozenge_add_pairs_u8",
+pub const OF_NATURALS: &str = functions!(
+    "two bytes that have no sign,",
+    "u8",
     "uint16_t",
-    "_mm512_sub_epi16(_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(right + k))), _mm512_set1_epi16((int16_t)zero))",
-    "_mm256_sub_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(right + k))), _mm256_set1_epi16((int16_t)zero))",
-    "_mm_sub_epi16(_mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)(right + k))), _mm_set1_epi16((int16_t)zero))",
+    [
+        "_mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)right))",
+        "_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)right))",
+        "_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)right))"
+    ],
     "(right[k] & 255)",
     "(right[k] >> 8)"
 );

@@ -64,7 +64,7 @@ impl Bytes {
     }
 
     fn product(&self, cx: &mut Cx, rows: &Val, shape: &[Size], weights: &Weights, direction: i64) -> Val {
-        with_range(cx, shape, rows, |cx, scale, zero| {
+        with_range(cx, self.registers, shape, rows, |cx, scale, zero| {
             let centred = cx.tensor(shape, &mut |cx, at| byte(cx, rows.at(at), scale, zero) - zero);
             cx.bind("bytes", centred.stored(), |cx, bytes| {
                 let last = |_: &mut Cx, sum: Val, _: &Val, j: &Val| {
