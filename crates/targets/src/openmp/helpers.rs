@@ -9,6 +9,7 @@ use crate::openmp::pairs;
 #[allow(missing_docs)] // the names are those of the C functions
 pub enum Helper {
     Math,
+    Choices,
     Bool,
     Stdlib,
     Status,
@@ -207,7 +208,7 @@ impl Helper {
             Helper::NativeAlign => {
                 "#define LOZENGE_ALIGN(p) ((void *)(((__UINTPTR_TYPE__)(p) + 63) / 64 * 64))"
             }
-            Helper::Math | Helper::Bool | Helper::Stdlib => "",
+            Helper::Math | Helper::Choices | Helper::Bool | Helper::Stdlib => "",
             Helper::Status => "enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };\n",
             Helper::Alloc => ALLOC,
             Helper::WorkspaceAlloc => WORKSPACE_ALLOC,
