@@ -34,7 +34,12 @@ pub(super) struct ByteFilters<'f> {
 
 impl<'f> ByteFilters<'f> {
     /// Those of a call; none if they are no bytes, or for a window at one place.
-    pub(super) fn of(op: &mut Op, weights: &Weights<'f>, groups: i64, columns: i64) -> Option<ByteFilters<'f>> {
+    pub(super) fn of(
+        op: &mut Op,
+        weights: &Weights<'f>,
+        groups: i64,
+        columns: i64,
+    ) -> Option<ByteFilters<'f>> {
         let Weights::Bytes { input, w, shift } = *weights else { return None };
         let [filters, channels] = [w.shape[0].as_constant()?, w.shape[1].as_constant()?];
         let taps = product(&w.shape[2..]).as_constant()?;

@@ -273,7 +273,20 @@ pub(super) fn conv(op: &mut Op) -> Done {
         None => sum,
     };
     let (weights, shifts, bytes) = (1, [false; 2], false);
-    convolve(op, &Convolution { x, w, elem, weights, shifts, bytes, left: &|_, v| v, right: &|_, v, _| v, last: &last })
+    convolve(
+        op,
+        &Convolution {
+            x,
+            w,
+            elem,
+            weights,
+            shifts,
+            bytes,
+            left: &|_, v| v,
+            right: &|_, v, _| v,
+            last: &last,
+        },
+    )
 }
 
 fn less(v: Val, zero: &Option<Input>, m: Option<&Val>) -> Val {

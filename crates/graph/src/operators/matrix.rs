@@ -132,7 +132,12 @@ fn tiled_integers(op: &Op, shapes: &Shapes, a: &Input, b: &Input) -> Option<Regi
 }
 
 /// How the places of the sum of a product of bytes are paired, and its rows and columns.
-fn pairs_of(a: &Input, b: &Input, zeros: &[&Option<Input>], extents: &[Size; 3]) -> Option<(Pairs, [i64; 2])> {
+fn pairs_of(
+    a: &Input,
+    b: &Input,
+    zeros: &[&Option<Input>],
+    extents: &[Size; 3],
+) -> Option<(Pairs, [i64; 2])> {
     let [m, k, n] = tiles::extents(&extents[0], &extents[1], &extents[2])?;
     let pairs = pairs::of_bytes(a.elem, b.elem, k, 1)?;
     (n > 1 && pairs::are_bytes(zeros)).then_some((pairs, [m, n]))

@@ -155,7 +155,7 @@ pub fn prepare(mut model: Model, request: &ModelRequest) -> Result<(Model, Vec<S
     let refuse = |d| at(&request.name, d);
     plan::bind(&mut model, &request.sizes).map_err(refuse)?;
     let warnings = declared(&model, &request.name, request.strict)?;
-    let options = FoldOptions::default().within(request.memory);
+    let options = FoldOptions { returned: true, ..FoldOptions::default() }.within(request.memory);
     graph::control::settle(&mut model, &options).map_err(refuse)?;
     Ok((model, warnings))
 }

@@ -175,7 +175,11 @@ impl Lower<'_> {
                 let sums = CExpr::unary("&", self.access(&first(pairs.sums))?.0);
                 let of_lane = CExpr::unary("&", self.access(&first(pairs.of_lane))?.0);
                 let args = vec![sums, word.clone(), of_lane, zero.clone()];
-                calls.push(CStmt::Expr(self.helper(helper, &format!("lozenge_add_{lanes}_pairs_{ty}"), args)));
+                calls.push(CStmt::Expr(self.helper(
+                    helper,
+                    &format!("lozenge_add_{lanes}_pairs_{ty}"),
+                    args,
+                )));
                 from += lanes;
             }
         }
@@ -221,8 +225,20 @@ macro_rules! head {
 macro_rules! halves {
     ($half:literal, $name:literal) => {
         concat!(
-            "    lozenge_add_", $half, "_pairs_", $name, "(sums, word, right, zero);\n",
-            "    lozenge_add_", $half, "_pairs_", $name, "(sums + ", $half, ", word, right + ", $half, ", zero);\n"
+            "    lozenge_add_",
+            $half,
+            "_pairs_",
+            $name,
+            "(sums, word, right, zero);\n",
+            "    lozenge_add_",
+            $half,
+            "_pairs_",
+            $name,
+            "(sums + ",
+            $half,
+            ", word, right + ",
+            $half,
+            ", zero);\n"
         )
     };
 }

@@ -87,10 +87,10 @@ impl Bytes {
         let columns = Size::constant(self.lines);
         let right = |_: &mut Cx, k: &Val, j: &Val| weights.at(direction, k, j);
         let extents = tiles::extents(&shape[0], &shape[1], &columns);
-        let pairs = extents.and_then(|[_, sum, _]| pairs::of_bytes(ElementType::U8, weights.all.elem, sum, 1));
+        let pairs =
+            extents.and_then(|[_, sum, _]| pairs::of_bytes(ElementType::U8, weights.all.elem, sum, 1));
         let zeros = pairs::are_bytes(&[&weights.zero]);
-        if let (Some(registers), Some([m, _, n]), Some(pairs), true) =
-            (self.registers, extents, pairs, zeros)
+        if let (Some(registers), Some([m, _, n]), Some(pairs), true) = (self.registers, extents, pairs, zeros)
         {
             let left = |cx: &mut Cx, i: &Val, k: &Val| {
                 pairs.word(cx, k, |_, k, _| bytes.at(&[i.clone(), k.clone()]))
