@@ -250,8 +250,8 @@ const KEEP_TILES: &str = "
 #endif
 ";
 
-/// A comparison of numbers is no trap, which nobody sees: gcc would make a branch of two choices one after
-/// the other, and no vectors of a loop with a branch. No result depends on it.
+/// A comparison of numbers is no trap, which nobody sees: gcc would make a branch of two choices one
+/// after the other, and no vectors of a loop with a branch. No result depends on it.
 const NO_TRAPS: &str = "
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize (\"no-trapping-math\")

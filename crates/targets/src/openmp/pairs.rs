@@ -102,7 +102,7 @@ fn factors(value: &Expr) -> Option<[&Expr; 4]> {
 }
 
 /// What an assignment adds to its target.
-fn added<'a>(Assign { target, update, value, .. }: &'a Assign) -> Option<&'a Expr> {
+fn added(Assign { target, update, value, .. }: &Assign) -> Option<&Expr> {
     match (update, value) {
         (Some(update), added) if update.op == ReduceOp::Add => Some(added),
         (None, Expr::Binary(BinaryOp::Add, sum, added)) => match &**sum {
