@@ -4,7 +4,7 @@
 use functional::Prim;
 use loops::{Registers, Size};
 
-use super::build::{Cx, Extents, product, reshape, split_rows};
+use super::build::{Cx, Extents, folded, product, reshape};
 use super::byte_filters::{ByteFilters, Weights};
 use super::convolution::Window;
 use super::epilogue::Stages;
@@ -32,14 +32,19 @@ pub(super) fn convolution(
     }
     let zero = number(x.scalar(), 0.0);
     let stored = matches!(weights, Weights::Stored);
+    // Sums of one channel are too short for tiles, which would be copied behind a padded image.
+    let row = win.places.last()?.as_constant()?;
+    let short = product(&w.shape[1..]).as_constant()? <= FEW_TAPS && !win.is_a_point();
+    let by_rows = short && row >= LONG_ROW * registers.lanes(x.scalar());
     if groups == 1
         && stored
+        && !by_rows
         && let others = tiles::columns(registers, x.scalar(), filters, Layout::of(x, win).columns(win))
         && let Some(val) = super::filter_lanes::convolution(op, x, w, win, registers, others, last)
     {
         return Some(val);
     }
-    if let Some(val) = products(op, x, w, win, (groups, weights), registers, last) {
+    if !by_rows && let Some(val) = products(op, x, w, win, (groups, weights), registers, last) {
         return Some(val);
     }
     let step = |_: &mut Cx, acc: Val, value: Val, m: &Val, tap: &[i64]| {
@@ -97,6 +102,10 @@ pub(super) fn products(
         image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, &n, &filters, win, registers, last))
     }))
 }
+
+/// Windows of so few elements go row by row, if a row has so many vectors.
+const FEW_TAPS: i64 = 9;
+const LONG_ROW: i64 = 8;
 
 /// Windows of more elements are not written out.
 const MOST_TAPS: i64 = 64;
@@ -583,13 +592,4 @@ fn sample(
         Ok(term) => functional::build::join(term).into(),
         Err(refusal) => refusal.into(),
     }
-}
-
-/// A matrix that is made row by row, with its columns as a tensor of these extents.
-pub(super) fn folded(matrix: Val, extents: &[Size]) -> Val {
-    let flat = match matrix.term() {
-        Ok(term) => Val::from(functional::build::join(term)),
-        Err(refusal) => return refusal.into(),
-    };
-    split_rows(flat, &[&[Size::constant(1)], extents].concat())
 }
