@@ -58,7 +58,9 @@ fn settle_at(model: &mut Model, options: &FoldOptions, depth: u32) -> Result<(),
                 let mut inside = Model::new((**inner).clone(), model.opset());
                 inside.opsets.clone_from(&model.opsets);
                 bring_in(&mut inside.graph, &model.graph);
-                match settle_at(&mut inside, options, depth + 1) {
+                // What a branch or a body returns is computed where its place is.
+                let options = FoldOptions { returned: false, ..*options };
+                match settle_at(&mut inside, &options, depth + 1) {
                     Ok(()) => {}
                     // A branch that does not fit stays as far as it came: its nodes contradict each
                     // other. Inference refuses two of them.

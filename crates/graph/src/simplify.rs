@@ -53,6 +53,9 @@ pub struct FoldOptions {
     /// Whether quantised parameters are dequantised (`DequantizeLinear`) by the rule for all
     /// operators. If not, this is done only if the result is no larger than they are.
     pub dequantise: bool,
+    /// Whether results of the model are computed as well, and then are parameters that it returns: for
+    /// C, where a result may also be a shape.
+    pub returned: bool,
     /// All constants of a graph together may grow to this many bytes, and not at all if they are
     /// larger already. What would exceed this is left for the model to compute.
     pub most: u64,
@@ -61,7 +64,14 @@ pub struct FoldOptions {
 impl Default for FoldOptions {
     fn default() -> FoldOptions {
         let most = Budget::default().memory / SHARE;
-        FoldOptions { parameters: true, growth: 64 << 10, constants: true, dequantise: true, most }
+        FoldOptions {
+            parameters: true,
+            growth: 64 << 10,
+            constants: true,
+            dequantise: true,
+            returned: false,
+            most,
+        }
     }
 }
 
@@ -240,7 +250,7 @@ pub fn is_folded(
         return false;
     }
     let returned = node.outputs().iter().flatten().any(|v| graph.value(*v).is_output());
-    if returned || !node.captures().is_empty() || !is_deterministic(node, opset) {
+    if returned && !options.returned || !node.captures().is_empty() || !is_deterministic(node, opset) {
         return false;
     }
     if known {

@@ -34,8 +34,9 @@ pub fn linear<C: Integer + From<i64>>(expr: &Expr) -> Option<Linear<Name, C>> {
     }
 }
 
-/// Coefficients beyond this are not worked with, so that sums and products of two of them fit.
-const LARGEST: i128 = 1 << 62;
+/// Coefficients beyond this are not worked with, so that sums and products of two of them fit. Facts
+/// add 2^62 to a constant to show that it is far from the end of 64 bits.
+const LARGEST: i128 = 1 << 63;
 /// Products of more terms are not multiplied out.
 pub(crate) const MOST_TERMS: usize = 64;
 

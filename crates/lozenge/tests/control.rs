@@ -278,3 +278,22 @@ fn a_branch_that_does_not_fit_is_an_error_only_where_it_is_taken() {
     let failure = prepare(text::parse_model(&text).expect("a model"), &request).expect_err("no branch");
     assert_eq!(failure.diagnostics[0].code.0, "G0301");
 }
+
+/// Shapes that the model also returns are constants, and what they decide is compiled.
+#[test]
+fn returned_shapes_are_constants() {
+    let body = "  input x: f32[6, 4]
+  init two: i64[1] = [2]
+  init four: i64[1] = [4]
+  s = Shape(x)
+  d = Div(s, two)
+  e = Concat(d, four) { axis: 0 }
+  z = ConstantOfShape(d)
+  y = Reshape(x, e)
+  output s: i64[2]
+  output d: i64[k]
+  output z: f32[m, n]
+  output y: f32[a, b, c]";
+    // The first three are constants that are copied, the last one is the input in another shape.
+    assert_eq!(calls(&model(&[], body)), 0);
+}

@@ -1,4 +1,4 @@
-//! Convolutions of bytes as C: shifted before, padded once and in tiles, they give what the definition gives, to the last bit.
+//! Convolutions and products of bytes as C: in pairs of places of the sum, padded once and in tiles, they give what the definition gives, to the last bit.
 #![allow(missing_docs)]
 
 mod support;
@@ -90,4 +90,77 @@ fn each_channel_by_itself_and_small_ones() {
     apart.quantised("i8", -125, 0);
     apart.summed();
     Conv { channels: 1, filters: 2, groups: 1, image: 4, places: 2, attributes: "" }.quantised("i8", -125, 1);
+}
+
+#[test]
+fn odd_numbers_of_channels() {
+    let whole = Conv { channels: 7, filters: 11, groups: 1, image: 23, places: 23, attributes: SAME };
+    whole.quantised("i8", -125, 0);
+    whole.quantised("u8", 0, 131);
+    whole.summed();
+    Conv { channels: 10, filters: 10, groups: 2, image: 17, places: 9, attributes: APART }.summed();
+}
+
+/// Rows, places of the sum and columns: one of each, primes, more columns than a tile of any width.
+const PRODUCTS: [[usize; 3]; 6] =
+    [[1, 64, 613], [7, 61, 113], [13, 1, 2600], [19, 1800, 1], [29, 37, 48], [6, 512, 16]];
+
+#[test]
+fn products_of_quantised_matrices() {
+    let kinds = [("i8", -125, 0), ("i8", -125, -3), ("u8", 0, 250)];
+    for (number, [m, k, n]) in PRODUCTS.into_iter().enumerate() {
+        for turn in [0, 1] {
+            let (elem, least, zero) = kinds[(number + turn) % 3];
+            let weights = hex(numbers(k * n, least));
+            let body = format!(
+                "  input x: u8[2, {m}, {k}]
+  init sx: f32[] = [0.05]
+  init zx: u8[] = hex\"83\"
+  init w: {elem}[{k}, {n}] = {weights}
+  init sw: f32[] = [0.0125]
+  init zw: {elem}[] = {}
+  init sy: f32[] = [0.75]
+  init zy: u8[] = hex\"64\"
+  y = QLinearMatMul(x, sx, zx, w, sw, zw, sy, zy)
+  output y: u8[2, {m}, {n}]",
+                hex(std::iter::once(zero)),
+            );
+            calls(&model(&[], &body));
+        }
+    }
+}
+
+#[test]
+fn numbers_that_become_bytes_for_a_product() {
+    for [m, k, n] in PRODUCTS {
+        let body = format!(
+            "  input x: f32[{m}, {k}]
+  init w: i8[{k}, {n}] = {}
+  init sw: f32[] = [0.0125]
+  b, sb, zb = DynamicQuantizeLinear(x)
+  p = MatMulInteger(b, w, zb)
+  q = Cast(p) {{ to: 1 }}
+  s = Mul(sb, sw)
+  y = Mul(q, s)
+  output y: f32[{m}, {n}]",
+            hex(numbers(k * n, -125)),
+        );
+        calls(&model(&[], &body));
+    }
+}
+
+/// Both matrices are inputs of the model, so that no panels are stored.
+#[test]
+fn products_of_two_inputs() {
+    for [m, k, n] in PRODUCTS {
+        let body = format!(
+            "  input a: i8[3, {m}, {k}]
+  input b: u8[3, {k}, {n}]
+  init za: i8[] = hex\"fb\"
+  init zb: u8[] = hex\"07\"
+  y = MatMulInteger(a, b, za, zb)
+  output y: i32[3, {m}, {n}]"
+        );
+        calls(&model(&[], &body));
+    }
 }

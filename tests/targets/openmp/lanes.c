@@ -1,6 +1,10 @@
 #include <math.h>
 #include <stdint.h>
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize ("no-trapping-math")
+#endif
+
 #if defined(__AVX512F__) && defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
 #pragma GCC target ("prefer-vector-width=512")
 #endif

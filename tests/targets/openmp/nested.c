@@ -163,9 +163,7 @@ int joined(
         const double *restrict x,
         double *restrict y,
         int64_t *restrict z) {
-    if (n < 0 || m < 0
-            || (lozenge_add_beyond(n, n * m) || lozenge_add_beyond(m, 1)
-            || lozenge_add_beyond(m, 1))) {
+    if (n < 0 || m < 0 || (lozenge_add_beyond(n, n * m) || lozenge_add_beyond(m, 1))) {
         return BAD_SIZES;
     }
     for (int64_t i = 0; i < n * m; i++) {

@@ -371,3 +371,12 @@ pub fn aligned(shape: &[Size], indices: &[Val]) -> Vec<Val> {
 pub fn product(shape: &[Size]) -> Size {
     shape.iter().fold(Size::constant(1), |p, n| p * n.clone())
 }
+
+/// A matrix that is made row by row, with its columns as a tensor of these extents.
+pub(super) fn folded(matrix: Val, extents: &[Size]) -> Val {
+    let flat = match matrix.term() {
+        Ok(term) => Val::from(build::join(term)),
+        Err(refusal) => return refusal.into(),
+    };
+    split_rows(flat, &[&[Size::constant(1)], extents].concat())
+}

@@ -4,6 +4,7 @@
 use loops::Size;
 
 use super::build::{Cx, Extents};
+use super::byte_filters::Weights;
 use super::transposed_products::Transposed;
 use super::value::{Val, int, number, size, truth};
 use super::{Done, Input, Op, Refusal};
@@ -153,8 +154,12 @@ struct Convolution<'f> {
     x: Input,
     w: Input,
     elem: ElementType,
+    /// The number of the input that the weights are.
+    weights: usize,
     /// Whether `left` and `right` change something.
     shifts: [bool; 2],
+    /// Whether the zero points are bytes.
+    bytes: bool,
     left: &'f dyn Fn(&mut Cx, Val) -> Val,
     right: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
     last: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
@@ -182,7 +187,7 @@ fn convolve(op: &mut Op, c: &Convolution) -> Done {
         && matches!(c.elem, ElementType::F32 | ElementType::F64)
         && x.elem == c.elem
         && let Some(val) =
-            super::image_windows::convolution(op, x, w, &win, (groups, true), registers, c.last)
+            super::image_windows::convolution(op, x, w, &win, (groups, Weights::Stored), registers, c.last)
     {
         op.result(val, c.elem, shape);
         return Ok(());
@@ -224,21 +229,33 @@ fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<V
         return None;
     }
     let before = op.cx.holds();
-    let mut shifted = |input: &Input, shifts: bool, of: &dyn Fn(&mut Cx, Val, &Val) -> Val| {
-        if !shifts {
-            return input.clone();
+    let x = shifted(op, &c.x, c.shifts[0], &|cx, v, _| (c.left)(cx, v));
+    if c.bytes && super::pairs::of_bytes(c.x.elem, c.w.elem, 1, 1).is_some() {
+        let same = |_: &mut Cx, value: Val, _: &Val| value;
+        let shift = if c.shifts[1] { c.right } else { &same };
+        let weights = Weights::Bytes { input: c.weights, w: &c.w, shift };
+        let found = super::image_windows::products(op, &x, &c.w, win, (groups, weights), registers, c.last);
+        if let Some(val) = found {
+            return Some(op.cx.release(val));
         }
-        let numbers = op.cx.tensor(&input.shape, &mut |cx, at| of(cx, input.at(at), &at[0]));
-        let val = op.cx.hold("shifted", numbers.stored());
-        Input { val, elem: ElementType::I32, shape: input.shape.clone() }
-    };
-    let x = shifted(&c.x, c.shifts[0], &|cx, v, _| (c.left)(cx, v));
-    let w = shifted(&c.w, c.shifts[1], c.right);
-    let found = super::image_windows::convolution(op, &x, &w, win, (groups, false), registers, c.last);
+    }
+    let w = shifted(op, &c.w, c.shifts[1], c.right);
+    let computed = (groups, Weights::Computed);
+    let found = super::image_windows::convolution(op, &x, &w, win, computed, registers, c.last);
     if found.is_none() {
         op.cx.hold_only(before);
     }
     found.map(|val| op.cx.release(val))
+}
+
+/// The input as numbers that are less a zero point, if it has one; made once.
+fn shifted(op: &mut Op, input: &Input, shifts: bool, of: &dyn Fn(&mut Cx, Val, &Val) -> Val) -> Input {
+    if !shifts {
+        return input.clone();
+    }
+    let numbers = op.cx.tensor(&input.shape, &mut |cx, at| of(cx, input.at(at), &at[0]));
+    let val = op.cx.hold("shifted", numbers.stored());
+    Input { val, elem: ElementType::I32, shape: input.shape.clone() }
 }
 
 /// Whether a zero point shifts anything.
@@ -255,11 +272,24 @@ pub(super) fn conv(op: &mut Op) -> Done {
         Some(b) => sum + b.at(std::slice::from_ref(m)),
         None => sum,
     };
-    let shifts = [false; 2];
-    convolve(op, &Convolution { x, w, elem, shifts, left: &|_, v| v, right: &|_, v, _| v, last: &last })
+    let (weights, shifts, bytes) = (1, [false; 2], false);
+    convolve(
+        op,
+        &Convolution {
+            x,
+            w,
+            elem,
+            weights,
+            shifts,
+            bytes,
+            left: &|_, v| v,
+            right: &|_, v, _| v,
+            last: &last,
+        },
+    )
 }
 
-fn shifted(v: Val, zero: &Option<Input>, m: Option<&Val>) -> Val {
+fn less(v: Val, zero: &Option<Input>, m: Option<&Val>) -> Val {
     match zero {
         None => v,
         Some(z) if z.rank() == 0 => v - &z.val,
@@ -278,9 +308,11 @@ pub(super) fn conv_integer(op: &mut Op) -> Done {
             x,
             w,
             elem: ElementType::I32,
+            weights: 1,
             shifts,
-            left: &|_, v| shifted(v, &zx, None),
-            right: &|_, v, m| shifted(v, &zw, Some(m)),
+            bytes: super::pairs::are_bytes(&[&zx, &zw]),
+            left: &|_, v| less(v, &zx, None),
+            right: &|_, v, m| less(v, &zw, Some(m)),
             last: &|_, sum, _| sum,
         },
     )
@@ -303,9 +335,11 @@ pub(super) fn qlinear_conv(op: &mut Op) -> Done {
             x,
             w,
             elem,
+            weights: 3,
             shifts,
-            left: &|_, v| shifted(v, &zx, None),
-            right: &|_, v, m| shifted(v, &zw, Some(m)),
+            bytes: super::pairs::are_bytes(&[&zx, &zw]),
+            left: &|_, v| less(v, &zx, None),
+            right: &|_, v, m| less(v, &zw, Some(m)),
             last: &|cx, sum, m| {
                 let sum = match &b {
                     Some(b) => sum + b.at(std::slice::from_ref(m)),

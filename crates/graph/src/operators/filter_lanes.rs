@@ -8,10 +8,10 @@
 use functional::Prim;
 use loops::{Registers, Scalar};
 
-use super::build::{Cx, product};
+use super::build::{Cx, folded, product};
 use super::convolution::Window;
 use super::epilogue::Stages;
-use super::image_windows::{Image, folded, image};
+use super::image_windows::{Image, image};
 use super::packing::{Packed, Packing, Panels};
 use super::tiles::{concatenated, joined, transposed};
 use super::value::{Val, int, number, size};
@@ -170,7 +170,7 @@ pub(super) fn convolution(
         wide: tiles.wide,
         full: tiles.full,
         narrow: tiles.narrow,
-        narrowed: None,
+        pairs: None,
     };
     let packed = op.packed(1, Some(packing))?;
     let after = op.stages();

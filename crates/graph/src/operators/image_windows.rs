@@ -4,54 +4,48 @@
 use functional::Prim;
 use loops::{Registers, Size};
 
-use super::build::{Cx, Extents, product, reshape, split_rows};
+use super::build::{Cx, Extents, folded, product, reshape};
+use super::byte_filters::{ByteFilters, Weights};
 use super::convolution::Window;
 use super::epilogue::Stages;
 use super::packing::Packed;
+use super::pairs::Bytes;
 use super::tiles::{self, Product, Side, WORTH_TILES, concatenated, packing};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
-/// The convolution of all samples, if this way is worth it. `stored` says that the weights are
-/// input 1 as they are, so that panels can be made of them.
+/// The convolution of all samples, if this way is worth it.
 pub(super) fn convolution(
     op: &mut Op,
     x: &Input,
     w: &Input,
     win: &Window,
-    (groups, stored): (i64, bool),
+    (groups, weights): (i64, Weights<'_>),
     registers: Registers,
     last: &dyn Fn(&mut Cx, Val, &Val) -> Val,
 ) -> Option<Val> {
     let filters = w.shape[0].as_constant()?;
-    let taps = product(&w.shape[1..]);
     let places = product(&win.places).as_constant()?;
     let per_group = filters / groups;
     if places == 0 || per_group == 0 {
         return None;
     }
-    let taps = taps.as_constant()?;
     let zero = number(x.scalar(), 0.0);
+    let stored = matches!(weights, Weights::Stored);
+    // Sums of one channel are too short for tiles, which would be copied behind a padded image.
+    let row = win.places.last()?.as_constant()?;
+    let short = product(&w.shape[1..]).as_constant()? <= FEW_TAPS && !win.is_a_point();
+    let by_rows = short && row >= LONG_ROW * registers.lanes(x.scalar());
     if groups == 1
         && stored
+        && !by_rows
         && let others = tiles::columns(registers, x.scalar(), filters, Layout::of(x, win).columns(win))
         && let Some(val) = super::filter_lanes::convolution(op, x, w, win, registers, others, last)
     {
         return Some(val);
     }
-    let work = per_group.saturating_mul(taps).saturating_mul(places);
-    if (per_group >= 4 || taps > MOST_TAPS) && work >= WORTH_TILES {
-        // The width of the tiles follows from the number of columns, which is at least the number
-        // of positions.
-        let extents = [per_group, taps, places];
-        let pitches = [per_group.saturating_mul(taps), taps, 1];
-        let packing = packing(registers, x.scalar(), extents, true, groups, pitches);
-        let packed = if stored { op.packed(1, packing) } else { None };
-        let after = op.stages();
-        let filters = Filters { w, groups, packed: packed.as_ref(), after: &after };
-        return Some(op.cx.generate(&x.shape[0], |cx, n| {
-            image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, &n, &filters, win, registers, last))
-        }));
+    if !by_rows && let Some(val) = products(op, x, w, win, (groups, weights), registers, last) {
+        return Some(val);
     }
     let step = |_: &mut Cx, acc: Val, value: Val, m: &Val, tap: &[i64]| {
         let place: Vec<Val> = std::iter::once(m.clone()).chain(tap.iter().copied().map(int)).collect();
@@ -70,6 +64,48 @@ pub(super) fn convolution(
     };
     sliding(op, x, win, &zero, &rows)
 }
+
+/// The convolution of all samples as products of matrices, if they are worth it.
+pub(super) fn products(
+    op: &mut Op,
+    x: &Input,
+    w: &Input,
+    win: &Window,
+    (groups, weights): (i64, Weights<'_>),
+    registers: Registers,
+    last: &dyn Fn(&mut Cx, Val, &Val) -> Val,
+) -> Option<Val> {
+    let per_group = w.shape[0].as_constant()? / groups;
+    let taps = product(&w.shape[1..]).as_constant()?;
+    let places = product(&win.places).as_constant()?;
+    let work = per_group.saturating_mul(taps).saturating_mul(places);
+    if !(per_group >= 4 || taps > MOST_TAPS) || work < WORTH_TILES {
+        return None;
+    }
+    // The width of the tiles follows from the number of columns, which is at least the number of
+    // positions.
+    let extents = [per_group, taps, places];
+    let pitches = [per_group.saturating_mul(taps), taps, 1];
+    let packing = packing(registers, x.scalar(), extents, true, groups, pitches);
+    let (mut packed, mut bytes) = (None, None);
+    match weights {
+        Weights::Stored => packed = op.packed(1, packing),
+        Weights::Bytes { .. } => {
+            bytes = Some(ByteFilters::of(op, &weights, groups, Layout::of(x, win).columns(win))?);
+        }
+        Weights::Computed => {}
+    }
+    let after = op.stages();
+    let zero = number(x.scalar(), 0.0);
+    let filters = Filters { w, groups, packed: packed.as_ref(), bytes, after: &after };
+    Some(op.cx.generate(&x.shape[0], |cx, n| {
+        image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, &n, &filters, win, registers, last))
+    }))
+}
+
+/// Windows of so few elements go row by row, if a row has so many vectors.
+const FEW_TAPS: i64 = 9;
+const LONG_ROW: i64 = 8;
 
 /// Windows of more elements are not written out.
 const MOST_TAPS: i64 = 64;
@@ -449,6 +485,8 @@ struct Filters<'f> {
     groups: i64,
     /// Where they are stored, if not in `w`.
     packed: Option<&'f Packed>,
+    /// How they are read if they are bytes.
+    bytes: Option<ByteFilters<'f>>,
     /// What is done behind the convolution.
     after: &'f Stages,
 }
@@ -466,7 +504,7 @@ fn sample(
     last: &dyn Fn(&mut Cx, Val, &Val) -> Val,
 ) -> Val {
     let rank = win.kernel.len();
-    let Filters { w, groups, packed, after } = *weights;
+    let Filters { w, groups, packed, after, .. } = *weights;
     let taps = product(&w.shape[1..]);
     let places: Vec<i64> = win.places.iter().map(|n| n.as_constant().unwrap_or(0)).collect();
     let filters = w.shape[0].as_constant().unwrap_or(0);
@@ -481,7 +519,9 @@ fn sample(
             let row = w.at(&[filter(m)]);
             reshape(cx, &row, &w.shape[1..], std::slice::from_ref(&taps)).at(std::slice::from_ref(k))
         };
-        let right = |cx: &mut Cx, k: &Val, column: &Val| {
+        // The element of a channel, if it is given, and a place in the window; else the place is
+        // in all channels.
+        let element = |cx: &mut Cx, channel: Option<&Val>, k: &Val, column: &Val| {
             let mut rest = k.int();
             let mut tap = Vec::new();
             for n in w.shape[2..].iter().rev() {
@@ -489,7 +529,8 @@ fn sample(
                 rest = rest / size(n);
             }
             tap.reverse();
-            let channel = if groups == 1 { rest } else { &g * int(cg) + rest };
+            let channel = channel.cloned().unwrap_or(rest);
+            let channel = if groups == 1 { channel } else { &g * int(cg) + channel };
             let (mut place, mut phase) = (column.clone(), int(0));
             for d in 0..rank {
                 let reach = &tap[d] * int(win.dilations[d]);
@@ -497,6 +538,20 @@ fn sample(
                 place = place + reach / int(win.strides[d]) * int(pitches[d]);
             }
             image.flat_element(cx, channel, phase * int(image.extents.iter().product()) + place)
+        };
+        let placed = |cx: &mut Cx, product: Val| {
+            if all_are_windows {
+                return folded(product, &win.places);
+            }
+            let shape: Extents = [&[Size::constant(per_group)], &win.places[..]].concat();
+            cx.bind("product", product.stored(), |cx, product| {
+                cx.tensor(&shape, &mut |cx, at| {
+                    let column = (0..rank).fold(int(0), |sum, d| sum + at[1 + d].int() * int(pitches[d]));
+                    let m = filter(&at[0]);
+                    let value = last(cx, product.at(&[at[0].clone(), column]), &m);
+                    after.apply(cx, value, &[&[number.clone(), m], &at[1..]].concat(), &vec![1; 2 + rank])
+                })
+            })
         };
         let with_last = |cx: &mut Cx, sum: Val, m: &Val, column: &Val| {
             if !all_are_windows {
@@ -509,24 +564,25 @@ fn sample(
         let taps = taps.as_constant().unwrap_or(0);
         let extents = [per_group, taps, columns];
         let scalar = w.scalar();
+        if let Some(bytes) = &weights.bytes {
+            let left = |cx: &mut Cx, m: &Val, k: &Val| bytes.word(cx, &g, m, &filter(m), k);
+            let right = |cx: &mut Cx, k: &Val, column: &Val| {
+                bytes.pairs.word(cx, k, |cx, channel, tap| element(cx, Some(channel), tap, column))
+            };
+            let extents = [per_group, columns];
+            let (pairs, right) = (bytes.pairs, Side::Elements(&right));
+            let product = Bytes { extents, pairs, registers, left: &left, right, last: &with_last };
+            let product = product.build(cx);
+            return placed(cx, product);
+        }
         let left = match packed {
             Some(packed) => Side::Panels(packed.matrix(&g)),
             None => Side::Elements(&left),
         };
-        let right = Side::Elements(&right);
-        let product = Product { extents, registers, scalar, left, right, last: &with_last }.build(cx);
-        let shape: Extents = [&[Size::constant(per_group)], &win.places[..]].concat();
-        if all_are_windows {
-            return folded(product, &win.places);
-        }
-        cx.bind("product", product.stored(), |cx, product| {
-            cx.tensor(&shape, &mut |cx, at| {
-                let column = (0..rank).fold(int(0), |sum, d| sum + at[1 + d].int() * int(pitches[d]));
-                let m = filter(&at[0]);
-                let value = last(cx, product.at(&[at[0].clone(), column]), &m);
-                after.apply(cx, value, &[&[number.clone(), m], &at[1..]].concat(), &vec![1; 2 + rank])
-            })
-        })
+        let right = |cx: &mut Cx, k: &Val, column: &Val| element(cx, None, k, column);
+        let (right, pairs, last) = (Side::Elements(&right), false, &with_last);
+        let product = Product { extents, registers, scalar, pairs, left, right, last }.build(cx);
+        placed(cx, product)
     };
     if groups == 1 {
         return group(cx, int(0));
@@ -536,13 +592,4 @@ fn sample(
         Ok(term) => functional::build::join(term).into(),
         Err(refusal) => refusal.into(),
     }
-}
-
-/// A matrix that is made row by row, with its columns as a tensor of these extents.
-pub(super) fn folded(matrix: Val, extents: &[Size]) -> Val {
-    let flat = match matrix.term() {
-        Ok(term) => Val::from(functional::build::join(term)),
-        Err(refusal) => return refusal.into(),
-    };
-    split_rows(flat, &[&[Size::constant(1)], extents].concat())
 }

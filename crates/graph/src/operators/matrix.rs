@@ -5,6 +5,7 @@ use loops::{Registers, Size};
 use super::build::{Cx, Extents, broadcast};
 use super::epilogue::Stages;
 use super::packing::Panels;
+use super::pairs::{self, Bytes, Pairs};
 use super::tiles::{self, Side};
 use super::value::{Val, int, number};
 use super::{Done, Input, Op, Refusal};
@@ -38,12 +39,12 @@ fn product_shapes(a: &mut Input, b: &mut Input) -> Result<Shapes, Refusal> {
 }
 
 /// A product of stacks of matrices, element by element through `left` and `right`. The right matrix
-/// is the input with a number, and `right` subtracts its zero point, if there is one.
+/// is the input with a number; `left` and `right` subtract the zero points.
 fn product(
     op: &mut Op,
     mut a: Input,
     mut b: Input,
-    (elem, of_right, zero): (ElementType, usize, &Option<Input>),
+    (elem, of_right, zeros): (ElementType, usize, [&Option<Input>; 2]),
     left: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
     right: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
     last: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
@@ -60,8 +61,9 @@ fn product(
     }
     let nb = shapes.batch.len();
     if let Some(registers) = tiled_integers(op, &shapes, &a, &b) {
-        let panels = integer_panels(op, registers, &a, (of_right, &b), zero);
         let extents = [a.shape[a.rank() - 2].clone(), k, b.shape[b.rank() - 1].clone()];
+        let pairs = pairs_of(&a, &b, &zeros, &extents);
+        let panels = pairs.and_then(|pairs| byte_panels(op, registers, pairs, (of_right, &b), zeros[1]));
         let after = op.stages();
         let dims = vec![1; shape.len()];
         let val = op.cx.tensor(&shapes.batch, &mut |cx, batch| {
@@ -82,10 +84,16 @@ fn product(
                 let value = super::storage_type::fit(cx, elem, value);
                 after.apply(cx, value, &at, &dims)
             };
-            let right = panels.clone().map_or(Side::Elements(&rights), Side::Panels);
-            let way = (registers, loops::Scalar::I32);
-            tiles::elements(cx, way, &extents, &lefts, right, &sums)
-                .unwrap_or_else(|| Refusal::internal("a product of unknown extents").into())
+            let whole = || Refusal::internal("a product of unknown extents");
+            let Some((pairs, extents)) = pairs else {
+                let way = (registers, loops::Scalar::I32);
+                let product = tiles::elements(cx, way, &extents, &lefts, Side::Elements(&rights), &sums);
+                return product.unwrap_or_else(|| whole().into());
+            };
+            let left = |cx: &mut Cx, i: &Val, k: &Val| pairs.word(cx, k, |cx, k, _| lefts(cx, i, k));
+            let right = |cx: &mut Cx, k: &Val, j: &Val| pairs.word(cx, k, |cx, k, _| rights(cx, k, j));
+            let right = panels.clone().map_or(Side::Elements(&right), Side::Panels);
+            Bytes { extents, pairs, registers, left: &left, right, last: &sums }.build(cx)
         });
         op.result(val, elem, shape);
         return Ok(());
@@ -123,12 +131,24 @@ fn tiled_integers(op: &Op, shapes: &Shapes, a: &Input, b: &Input) -> Option<Regi
     op.fast.filter(|_| whole && work >= tiles::WORTH_TILES)
 }
 
-/// The panels of the right matrix of a product of integers, if it is one constant matrix, less one
+/// How the places of the sum of a product of bytes are paired, and its rows and columns.
+fn pairs_of(
+    a: &Input,
+    b: &Input,
+    zeros: &[&Option<Input>],
+    extents: &[Size; 3],
+) -> Option<(Pairs, [i64; 2])> {
+    let [m, k, n] = tiles::extents(&extents[0], &extents[1], &extents[2])?;
+    let pairs = pairs::of_bytes(a.elem, b.elem, k, 1)?;
+    (n > 1 && pairs::are_bytes(zeros)).then_some((pairs, [m, n]))
+}
+
+/// The panels of the right matrix of a product of bytes, if it is one constant matrix, less one
 /// zero point.
-fn integer_panels(
+fn byte_panels(
     op: &mut Op,
     registers: Registers,
-    a: &Input,
+    (pairs, extents): (Pairs, [i64; 2]),
     (number, b): (usize, &Input),
     zero: &Option<Input>,
 ) -> Option<Panels> {
@@ -141,10 +161,7 @@ fn integer_panels(
     if b.rank() != 2 {
         return None;
     }
-    let (m, k, n) = (&a.shape[a.rank() - 2], &b.shape[0], &b.shape[1]);
-    let extents = tiles::extents(m, k, n)?;
-    let pitches = [0, 1, extents[2]];
-    let packing = tiles::packing_of_integers(registers, b.elem, extents, 1, pitches);
+    let packing = pairs.panels(registers, extents, 1, [0, 1, extents[1]]);
     Some(op.packed(number, packing)?.matrix(&int(0)).less(zero))
 }
 
@@ -240,7 +257,7 @@ pub(super) fn mat_mul(op: &mut Op) -> Done {
             return tiled_mat_mul(op, registers, &a, &b);
         }
     }
-    product(op, a, b, (elem, 1, &None), &|_, x, _| x, &|_, x, _| x, &|_, sum, _| sum)
+    product(op, a, b, (elem, 1, [&None, &None]), &|_, x, _| x, &|_, x, _| x, &|_, sum, _| sum)
 }
 
 /// The scale or zero point of an operand at a place: one number, or one a row or column.
@@ -275,7 +292,7 @@ pub(super) fn mat_mul_integer(op: &mut Op) -> Done {
         op,
         a,
         b,
-        (ElementType::I32, 1, &zb),
+        (ElementType::I32, 1, [&za, &zb]),
         &|_, x, at| match parameter(&za, at, ra, true) {
             Some(zero) => x - zero,
             None => x,
@@ -304,7 +321,7 @@ pub(super) fn qlinear_mat_mul(op: &mut Op) -> Done {
         op,
         a,
         b,
-        (elem, 3, &zb),
+        (elem, 3, [&za, &zb]),
         &|_, x, at| match parameter(&za, at, ra, true) {
             Some(zero) => x - zero,
             None => x,

@@ -12,6 +12,7 @@
 
 mod attention;
 mod build;
+mod byte_filters;
 mod constants;
 mod convolution;
 mod elementwise;
@@ -31,6 +32,7 @@ mod matrix;
 mod movement;
 mod normalise;
 mod packing;
+mod pairs;
 mod pool;
 mod quantise;
 mod recurrent;
@@ -367,7 +369,7 @@ impl<'a> Op<'a> {
     fn packed(&mut self, k: usize, packing: Option<Packing>) -> Option<Packed> {
         let constant = self.operand(k).is_some_and(|operand| operand.constant.is_some());
         let packing = packing.filter(|_| self.fast.is_some() && constant)?;
-        let scalar = packing.narrowed.or(carrier(self.operand(k)?.elem))?;
+        let scalar = packing.pairs.map(|pairs| pairs.scalar()).or(carrier(self.operand(k)?.elem))?;
         let ty = tensor_type(&[Size::constant(packing.count())], scalar);
         let binder = self.cx.parameter(&format!("x{k}"), ty);
         let val = functional::build::var(&binder).into();

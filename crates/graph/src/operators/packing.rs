@@ -6,8 +6,9 @@
 //! product reads one stream.
 
 use functional::{Arg, Prim, build};
-use loops::{Data, Scalar, Size, Tensor};
+use loops::{Data, Size, Tensor};
 
+use super::pairs::{Pairs, halves};
 use super::value::{Val, index, int};
 
 /// How matrices are stored in a tensor, and the panels for their lines.
@@ -27,9 +28,8 @@ pub struct Packing {
     pub(super) full: i64,
     /// Lines of each panel after them, if some remain. Missing lines of the last panel are zeros.
     pub(super) narrow: i64,
-    /// The type that the elements are stored in, if it is narrower than the one that carries them:
-    /// bytes stay bytes.
-    pub(super) narrowed: Option<Scalar>,
+    /// How bytes are stored: in pairs, so that bytes stay bytes. Then `sum` counts pairs.
+    pub(super) pairs: Option<Pairs>,
 }
 
 impl Packing {
@@ -52,22 +52,38 @@ impl Packing {
     /// floating-point numbers nor integers of 32 bits.
     pub fn pack(&self, tensor: &Tensor) -> Option<Tensor> {
         let data = match &tensor.data {
-            Data::F32(values) => Data::F32(self.panels(values)?),
-            Data::F64(values) => Data::F64(self.panels(values)?),
-            Data::I32(values) => {
-                let panels = self.panels(values)?;
-                match self.narrowed {
-                    Some(Scalar::I8) => Data::I8(panels.into_iter().map(|x| x as i8).collect()),
-                    Some(Scalar::U8) => Data::U8(panels.into_iter().map(|x| x as u8).collect()),
-                    _ => Data::I32(panels),
+            Data::F32(values) => Data::F32(self.panels(|line, k| self.element(values, line, k))?),
+            Data::F64(values) => Data::F64(self.panels(|line, k| self.element(values, line, k))?),
+            Data::I32(values) => match self.pairs {
+                Some(pairs) => {
+                    let bytes = |line: i64, k: i64| {
+                        let byte = |place: Option<i64>| match place {
+                            Some(place) => Some(self.element(values, line, place)? as u8),
+                            None => Some(0),
+                        };
+                        let [low, high] = pairs.places(k).map(byte);
+                        Some(u16::from_le_bytes([low?, high?]))
+                    };
+                    let panels = self.panels(bytes)?;
+                    match pairs.unsigned {
+                        true => Data::U16(panels),
+                        false => Data::I16(panels.into_iter().map(|pair| pair as i16).collect()),
+                    }
                 }
-            }
+                None => Data::I32(self.panels(|line, k| self.element(values, line, k))?),
+            },
             _ => return None,
         };
         Some(Tensor { shape: vec![data.len()], data })
     }
 
-    fn panels<T: Copy + Default>(&self, values: &[T]) -> Option<Vec<T>> {
+    /// The element at a place of the sum, of the line that begins there.
+    fn element<T: Copy>(&self, values: &[T], line: i64, k: i64) -> Option<T> {
+        values.get(usize::try_from(line + k * self.pitches[2]).ok()?).copied()
+    }
+
+    /// The panels, given the element of a line, which begins there, at a step of the sum.
+    fn panels<T: Copy + Default>(&self, element: impl Fn(i64, i64) -> Option<T>) -> Option<Vec<T>> {
         let mut packed = Vec::with_capacity(usize::try_from(self.count()).ok()?);
         for matrix in 0..self.matrices {
             let mut first = 0;
@@ -75,9 +91,8 @@ impl Packing {
                 let wide = if first < self.full * self.wide { self.wide } else { self.narrow };
                 let used = wide.min(self.lines - first);
                 for k in 0..self.sum {
-                    let from = matrix * self.pitches[0] + first * self.pitches[1] + k * self.pitches[2];
-                    for line in 0..used {
-                        packed.push(*values.get(usize::try_from(from + line * self.pitches[1]).ok()?)?);
+                    for line in first..first + used {
+                        packed.push(element(matrix * self.pitches[0] + line * self.pitches[1], k)?);
                     }
                     packed.extend((used..wide).map(|_| T::default()));
                 }
@@ -99,15 +114,8 @@ impl Packed {
     /// The matrix with this number.
     pub(super) fn matrix(&self, number: &Val) -> Panels {
         let (val, one) = (self.val.clone(), self.packing.one());
-        let widened = self.packing.narrowed.is_some();
-        Panels {
-            val,
-            from: number.int() * int(one),
-            sum: self.packing.sum,
-            alone: false,
-            widened,
-            less: None,
-        }
+        let (from, sum) = (number.int() * int(one), self.packing.sum);
+        Panels { val, from, sum, alone: false, pairs: self.packing.pairs, less: None }
     }
 }
 
@@ -121,8 +129,8 @@ impl Packed {
             Err(refusal) => Val::from(refusal),
         };
         let val = rows.at(&[index(number, &count)]);
-        let widened = self.packing.narrowed.is_some();
-        Panels { val, from: int(0), sum: self.packing.sum, alone: true, widened, less: None }
+        let sum = self.packing.sum;
+        Panels { val, from: int(0), sum, alone: true, pairs: self.packing.pairs, less: None }
     }
 }
 
@@ -134,14 +142,14 @@ pub(super) struct Panels {
     sum: i64,
     /// Whether the array has no other panels.
     alone: bool,
-    /// Whether elements are stored in a narrower type than they are used in.
-    widened: bool,
-    /// What is subtracted from each element: a zero point.
+    /// Whether elements are pairs of bytes.
+    pairs: Option<Pairs>,
+    /// What is subtracted from each byte: a zero point.
     less: Option<Val>,
 }
 
 impl Panels {
-    /// The same panels with elements that are smaller by this number.
+    /// The same panels with bytes that are smaller by this number.
     pub(super) fn less(self, zero: Option<Val>) -> Panels {
         Panels { less: zero, ..self }
     }
@@ -150,15 +158,6 @@ impl Panels {
     /// at the place `k` of the sum. All panels before it are full, so it begins at the place that
     /// its first line would have.
     pub(super) fn at(&self, first: &Val, wide: i64, k: &Val, l: &Val) -> Val {
-        let stored = self.stored(first, wide, k, l);
-        let value = if self.widened { stored.to(Scalar::I32) } else { stored };
-        match &self.less {
-            Some(zero) => value - zero,
-            None => value,
-        }
-    }
-
-    fn stored(&self, first: &Val, wide: i64, k: &Val, l: &Val) -> Val {
         let from = &self.from + first * int(self.sum);
         let (known, in_panel) = (from.constant(), k.int() * int(wide) + l.int());
         match (known, self.val.clone().term()) {
@@ -168,6 +167,14 @@ impl Panels {
                 rest.at(&[in_panel])
             }
             _ => self.val.at(&[from + in_panel]),
+        }
+    }
+
+    /// The two numbers of an element that is a pair.
+    pub(super) fn numbers(&self, element: &Val) -> [Val; 2] {
+        match self.pairs {
+            Some(pairs) => pairs.bytes(element, &self.less),
+            None => halves(element),
         }
     }
 }

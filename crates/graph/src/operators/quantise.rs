@@ -1,8 +1,9 @@
 //! Quantisation: numbers as small integers with a scale and a zero point.
 
-use loops::{Scalar, Size};
+use loops::{Registers, Scalar, Size};
 
-use super::build::Cx;
+use super::build::{Cx, product, reshape};
+use super::reduce::in_lanes;
 use super::storage_type::{cast, range};
 use super::value::{Val, int, number};
 use super::{Done, Input, Op, Refusal};
@@ -98,16 +99,30 @@ pub(super) fn dequantize_linear(op: &mut Op) -> Done {
     Ok(())
 }
 
+/// Vectors that are compared side by side, so that a comparison need not wait for the one before.
+const ACCUMULATORS: i64 = 4;
+
 /// `f` of the scale and the zero point with which the elements of a box become `u8`: those of the
-/// range from the least to the largest of them and 0. If all are 0, the scale is 1.
+/// range from the least to the largest of them and 0. If all are 0, the scale is 1. With registers,
+/// several are compared at a time: the least and the largest are the same in any order, as -0 is
+/// below +0 and 0 is always among them.
 pub(super) fn with_range(
     cx: &mut Cx,
+    registers: Option<Registers>,
     shape: &[Size],
     x: &Val,
     f: impl FnOnce(&mut Cx, &Val, &Val) -> Val,
 ) -> Val {
     let f32 = |v: f64| number(Scalar::F32, v);
+    let count = product(shape).as_constant().filter(|n| *n > 0);
     let extreme = |cx: &mut Cx, largest: bool| {
+        if let (Some(registers), Some(n)) = (registers, count) {
+            let flat = reshape(cx, x, shape, &[Size::constant(n)]);
+            let lanes = ACCUMULATORS * registers.lanes(Scalar::F32);
+            let element = |k: &Val| flat.at(std::slice::from_ref(k));
+            let step = |x: &Val, acc: &Val| if largest { x.max(acc) } else { x.min(acc) };
+            return in_lanes(cx, (n, lanes), &f32(0.0), &element, &step);
+        }
         cx.fold_all(shape, f32(0.0), &mut |_, k, acc| {
             if largest { x.at(k).max(&acc) } else { x.at(k).min(&acc) }
         })
@@ -133,7 +148,7 @@ pub(super) fn byte(cx: &mut Cx, x: Val, scale: &Val, zero: &Val) -> Val {
 pub(super) fn dynamic_quantize_linear(op: &mut Op) -> Done {
     let x = op.input(0)?;
     let shape = x.shape.clone();
-    let all = with_range(&mut op.cx, &shape, &x.val, |cx, scale, zero| {
+    let all = with_range(&mut op.cx, op.fast, &shape, &x.val, |cx, scale, zero| {
         cx.tensor(&shape, &mut |cx, at| byte(cx, x.at(at), scale, zero)).pair(&scale.pair(zero))
     });
     let none: Vec<Size> = Vec::new();

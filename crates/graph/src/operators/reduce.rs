@@ -397,23 +397,34 @@ fn softmax_rows(op: &mut Op, log: bool) -> Result<Option<()>, Refusal> {
 /// zero. The result is only subtracted from numbers here, so this does not matter.
 fn largest(cx: &mut Cx, scalar: Scalar, n: i64, lanes: i64, element: &dyn Fn(&Val) -> Val) -> Val {
     let lowest = number(scalar, f64::NEG_INFINITY);
+    in_lanes(cx, (n, lanes), &lowest, element, &|value, acc| value.max(acc))
+}
+
+/// `n` numbers put together by an operation that may take them in any order, in vectors.
+pub(super) fn in_lanes(
+    cx: &mut Cx,
+    (n, lanes): (i64, i64),
+    start: &Val,
+    element: &dyn Fn(&Val) -> Val,
+    step: &dyn Fn(&Val, &Val) -> Val,
+) -> Val {
     let (vectors, rest) = (n / lanes, n % lanes);
     if vectors < 2 {
-        return cx.fold(&Size::constant(n), lowest, |_, k, acc| element(&k).max(&acc));
+        return cx.fold(&Size::constant(n), start.clone(), |_, k, acc| step(&element(&k), &acc));
     }
-    let start = cx.each(Prim::MapVec, lanes, |_, _| lowest.clone());
-    let each = cx.fold(&Size::constant(vectors), start, |cx, k, acc| {
+    let starts = cx.each(Prim::MapVec, lanes, |_, _| start.clone());
+    let each = cx.fold(&Size::constant(vectors), starts, |cx, k, acc| {
         cx.each(Prim::MapVec, lanes, |_, l| {
-            element(&(k.int() * int(lanes) + l.int())).max(&acc.at(std::slice::from_ref(&l)))
+            step(&element(&(k.int() * int(lanes) + l.int())), &acc.at(std::slice::from_ref(&l)))
         })
     });
     cx.bind("each", each, |cx, each| {
-        let of_all = cx.fold(&Size::constant(lanes), lowest, |_, l, acc| each.at(&[l]).max(&acc));
+        let of_all = cx.fold(&Size::constant(lanes), start.clone(), |_, l, acc| step(&each.at(&[l]), &acc));
         if rest == 0 {
             return of_all;
         }
         cx.fold(&Size::constant(rest), of_all, |_, k, acc| {
-            element(&(k.int() + int(vectors * lanes))).max(&acc)
+            step(&element(&(k.int() + int(vectors * lanes))), &acc)
         })
     })
 }

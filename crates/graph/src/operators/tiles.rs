@@ -11,8 +11,8 @@ use loops::{Registers, Scalar, Size};
 use super::Refusal;
 use super::build::Cx;
 use super::packing::{Packing, Panels};
+use super::pairs;
 use super::value::{Val, index, int, number};
-use crate::types::ElementType;
 
 /// A product of fewer multiplications is not worth tiles.
 pub(super) const WORTH_TILES: i64 = 1 << 15;
@@ -82,6 +82,8 @@ pub(super) struct Product<'f> {
     pub(super) registers: Registers,
     /// Type of the elements and of the sums.
     pub(super) scalar: Scalar,
+    /// Whether an element is a pair of integers, and a product the sum of two ([`super::pairs`]).
+    pub(super) pairs: bool,
     /// The left matrix: a row has the places of the sum.
     pub(super) left: Side<'f>,
     /// The right matrix: a column has the places of the sum.
@@ -139,24 +141,7 @@ pub(super) fn packing(
         true => (m, tile.rows, m % tile.rows),
         false => (n, tile.lanes, tile.rest(n)),
     };
-    Some(Packing { matrices, lines, sum, pitches, wide, full: lines / wide, narrow, narrowed: None })
-}
-
-/// The panels of the right matrix of a product of integers: bytes stay bytes in them.
-pub(super) fn packing_of_integers(
-    registers: Registers,
-    elem: ElementType,
-    extents: [i64; 3],
-    matrices: i64,
-    pitches: [i64; 3],
-) -> Option<Packing> {
-    let narrowed = match elem {
-        ElementType::I8 => Some(Scalar::I8),
-        ElementType::U8 => Some(Scalar::U8),
-        _ => None,
-    };
-    let packing = packing(registers, Scalar::I32, extents, false, matrices, pitches)?;
-    Some(Packing { narrowed, ..packing })
+    Some(Packing { matrices, lines, sum, pitches, wide, full: lines / wide, narrow, pairs: None })
 }
 
 /// Columns that the tiles of a product of `m` rows and `n` columns compute.
@@ -293,6 +278,19 @@ impl Product<'_> {
         }
     }
 
+    /// What is added to a sum for an element of the left and one of the right matrix.
+    fn multiplied(&self, left: &Val, right: Val) -> Val {
+        if !self.pairs {
+            return left * right;
+        }
+        let [a, b] = pairs::halves(left);
+        let [c, d] = match &self.right {
+            Side::Panels(panels) => panels.numbers(&right),
+            Side::Elements(_) => pairs::halves(&right),
+        };
+        a * c + b * d
+    }
+
     /// A tile: the sums of some rows and columns, whose elements of the right matrix `right` has.
     fn block(&self, cx: &mut Cx, row: &Val, rows: i64, column: &Val, c: &Columns, right: Right) -> Val {
         let [_, k, _] = self.extents;
@@ -310,7 +308,7 @@ impl Product<'_> {
                     Side::Panels(panels) => panels.at(row, rows, &k, &r),
                 };
                 cx.each(Prim::MapVec, c.lanes, |cx, l| {
-                    let product = &left * right(cx, &k, &l);
+                    let product = self.multiplied(&left, right(cx, &k, &l));
                     acc.at(&place(&r, l)) + product
                 })
             })
@@ -365,7 +363,8 @@ pub(super) fn product(
     let left = |_: &mut Cx, i: &Val, k: &Val| a.at(&[i.clone(), k.clone()]);
     let right = |_: &mut Cx, k: &Val, j: &Val| b.at(&[k.clone(), j.clone()]);
     let right = panels.map_or(Side::Elements(&right), Side::Panels);
-    Some(Product { extents, registers, scalar, left: Side::Elements(&left), right, last }.build(cx))
+    let left = Side::Elements(&left);
+    Some(Product { extents, registers, scalar, pairs: false, left, right, last }.build(cx))
 }
 
 /// The product of an `m x k` and a `k x n` matrix, the left one given element by element; none if an
@@ -379,7 +378,8 @@ pub(super) fn elements(
     last: Last,
 ) -> Option<Val> {
     let left = Side::Elements(left);
-    Some(Product { extents: extents(m, k, n)?, registers, scalar, left, right, last }.build(cx))
+    let extents = extents(m, k, n)?;
+    Some(Product { extents, registers, scalar, pairs: false, left, right, last }.build(cx))
 }
 
 fn viewed(value: Val, view: impl FnOnce(Term) -> build::Built) -> Val {

@@ -225,7 +225,7 @@ impl Transposed<'_> {
             let (left, right) = (Side::Elements(&left), Side::Elements(&right));
             let last = |_: &mut Cx, sum: Val, _: &Val, _: &Val| sum;
             let extents = [made, per * each, line.columns];
-            Product { extents, registers, scalar, left, right, last: &last }.build(cx)
+            Product { extents, registers, scalar, pairs: false, left, right, last: &last }.build(cx)
         })
     }
 }

@@ -292,7 +292,8 @@ pub fn examine(model: &Model, random: &mut Random) {
         return;
     }
     let mut prepared = typed.clone();
-    if graph::control::settle(&mut prepared, &FoldOptions::default().within(MEMORY)).is_ok() {
+    let options = FoldOptions { returned: true, ..FoldOptions::default() }.within(MEMORY);
+    if graph::control::settle(&mut prepared, &options).is_ok() {
         let registers = Some(Registers { count: 16, bytes: 32 });
         let request = ModelRequest { registers, ..ModelRequest::default() };
         let _ = compile(&prepared, &request);

@@ -155,7 +155,7 @@ pub fn prepare(mut model: Model, request: &ModelRequest) -> Result<(Model, Vec<S
     let refuse = |d| at(&request.name, d);
     plan::bind(&mut model, &request.sizes).map_err(refuse)?;
     let warnings = declared(&model, &request.name, request.strict)?;
-    let options = FoldOptions::default().within(request.memory);
+    let options = FoldOptions { returned: true, ..FoldOptions::default() }.within(request.memory);
     graph::control::settle(&mut model, &options).map_err(refuse)?;
     Ok((model, warnings))
 }
@@ -366,6 +366,8 @@ fn write_elements(data: &loops::Data, out: &mut [u8]) {
         loops::Data::Bool(v) => v.iter().zip(out).for_each(|(x, place)| *place = u8::from(*x)),
         loops::Data::I8(v) => numbers!(v, 1),
         loops::Data::U8(v) => numbers!(v, 1),
+        loops::Data::I16(v) => numbers!(v, 2),
+        loops::Data::U16(v) => numbers!(v, 2),
         // Graphs have no others.
         _ => {}
     }

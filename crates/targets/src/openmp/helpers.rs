@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::openmp::pairs;
+
 /// The prologue's parts, in the order in which they are printed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // the names are those of the C functions
 pub enum Helper {
     Math,
+    Choices,
     Bool,
     Stdlib,
     Status,
@@ -76,6 +79,10 @@ pub enum Helper {
     NativeAlign,
     Apart,
     Lanes,
+    PairProducts,
+    AddWordPairs,
+    AddBytePairs,
+    AddNaturalPairs,
 }
 
 impl Helper {
@@ -155,6 +162,10 @@ impl Helper {
 #define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 32 ? (most) : 32 / (bytes))
 #endif"
             }
+            Helper::PairProducts => pairs::INSTRUCTIONS,
+            Helper::AddWordPairs => pairs::OF_WORDS,
+            Helper::AddBytePairs => pairs::OF_BYTES,
+            Helper::AddNaturalPairs => pairs::OF_NATURALS,
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
             Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
             // Equal numbers differ in the sign of zero at most: the smaller has it if one of them has. Compilers make vectors of this, and not of
@@ -197,7 +208,7 @@ impl Helper {
             Helper::NativeAlign => {
                 "#define LOZENGE_ALIGN(p) ((void *)(((__UINTPTR_TYPE__)(p) + 63) / 64 * 64))"
             }
-            Helper::Math | Helper::Bool | Helper::Stdlib => "",
+            Helper::Math | Helper::Choices | Helper::Bool | Helper::Stdlib => "",
             Helper::Status => "enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };\n",
             Helper::Alloc => ALLOC,
             Helper::WorkspaceAlloc => WORKSPACE_ALLOC,
@@ -502,6 +513,9 @@ static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
 impl Helper {
     /// The name of the C function or reduction, if it is one.
     pub fn function(self) -> Option<&'static str> {
+        if matches!(self, Helper::AddWordPairs | Helper::AddBytePairs | Helper::AddNaturalPairs) {
+            return None;
+        }
         if self == Helper::WorkspaceAlloc {
             return Some("lozenge_alloc");
         }

@@ -89,6 +89,9 @@ impl Lower<'_> {
 
     pub fn loop_(&mut self, l: &Loop) -> Result<Code, Diagnostic> {
         let just_written = self.just_written.take();
+        if let Some(pairs) = self.pair_sums(l).filter(|_| !self.in_simd) {
+            return Ok(Code::sure(self.pair_sums_calls(l, &pairs)?));
+        }
         let mut form = self.form(l)?;
         let care = match form {
             _ if self.paper() => Care::None,

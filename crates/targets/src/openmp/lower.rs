@@ -242,6 +242,9 @@ impl Lower<'_> {
             Expr::Select(cond, then, otherwise) => {
                 let (cond, _) = self.expr(cond)?;
                 let ((then, ty), (otherwise, _)) = (self.expr(then)?, self.expr(otherwise)?);
+                if matches!(ty, Scalar::F32 | Scalar::F64) {
+                    self.helpers.insert(Helper::Choices);
+                }
                 (CExpr::Ternary(Box::new(cond), Box::new(then), Box::new(otherwise)), ty)
             }
             Expr::Cast(to, operand) => {

@@ -26,6 +26,7 @@ mod masked_loads;
 mod memory;
 pub(crate) mod names;
 pub(crate) mod overflow_tests;
+mod pairs;
 mod parallel;
 mod ranges;
 mod region;
@@ -249,6 +250,18 @@ const KEEP_TILES: &str = "
 #endif
 ";
 
+/// A comparison of numbers is no trap, which nobody sees: gcc would make a branch of two choices one
+/// after the other, and no vectors of a loop with a branch. No result depends on it.
+const NO_TRAPS: &str = "
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize (\"no-trapping-math\")
+#endif
+";
+
+/// Helpers that choose between two numbers.
+const CHOICES: [Helper; 5] =
+    [Helper::Choices, Helper::AtMostF, Helper::AtMost, Helper::AtLeastF, Helper::AtLeast];
+
 /// Vectors of the whole register: for many processors gcc would take half of it, and what was cut into lanes for the whole would not stay in registers.
 const WHOLE_REGISTERS: &str = "
 #if defined(__AVX512F__) && defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
@@ -290,6 +303,9 @@ fn prologue(
     if options.style == Style::Readable {
         if functions.iter().any(|f| has_tile(&f.body)) {
             out.push_str(KEEP_TILES);
+        }
+        if CHOICES.iter().any(|helper| helpers.contains(helper)) {
+            out.push_str(NO_TRAPS);
         }
         if functions.iter().any(|f| f.body.iter().any(|s| s.has_pragma("omp"))) {
             out.push_str(WHOLE_REGISTERS);

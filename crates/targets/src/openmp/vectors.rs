@@ -45,7 +45,7 @@ pub struct Shape {
 
 impl Lower<'_> {
     /// Whether lanes side by side are elements side by side in memory, of numbers of this type.
-    fn adjacent(&self, access: &Access, lane: &Name, scalar: Scalar) -> bool {
+    pub fn adjacent(&self, access: &Access, lane: &Name, scalar: Scalar) -> bool {
         let Ok(array) = self.array(&access.array) else { return false };
         array.elem == Elem::Scalar(scalar)
             && array.form != Form::Element

@@ -10,10 +10,12 @@ use loops::{Registers, Scalar, Size};
 use super::Network;
 use crate::operators::build::Cx;
 use crate::operators::packing::Packed;
+use crate::operators::pairs;
 use crate::operators::quantise::{byte, with_range};
-use crate::operators::tiles::{self, Product, Side};
+use crate::operators::tiles::{self, Side};
 use crate::operators::value::{Val, int, number};
 use crate::operators::{Input, Op, Refusal};
+use crate::types::ElementType;
 
 /// The weights for the inputs and for the states.
 pub(super) struct Bytes {
@@ -62,7 +64,7 @@ impl Bytes {
     }
 
     fn product(&self, cx: &mut Cx, rows: &Val, shape: &[Size], weights: &Weights, direction: i64) -> Val {
-        with_range(cx, shape, rows, |cx, scale, zero| {
+        with_range(cx, self.registers, shape, rows, |cx, scale, zero| {
             let centred = cx.tensor(shape, &mut |cx, at| byte(cx, rows.at(at), scale, zero) - zero);
             cx.bind("bytes", centred.stored(), |cx, bytes| {
                 let last = |_: &mut Cx, sum: Val, _: &Val, j: &Val| {
@@ -85,8 +87,15 @@ impl Bytes {
         let columns = Size::constant(self.lines);
         let right = |_: &mut Cx, k: &Val, j: &Val| weights.at(direction, k, j);
         let extents = tiles::extents(&shape[0], &shape[1], &columns);
-        if let Some((registers, extents)) = self.registers.zip(extents) {
-            let left = |_: &mut Cx, i: &Val, k: &Val| bytes.at(&[i.clone(), k.clone()]);
+        let pairs =
+            extents.and_then(|[_, sum, _]| pairs::of_bytes(ElementType::U8, weights.all.elem, sum, 1));
+        let zeros = pairs::are_bytes(&[&weights.zero]);
+        if let (Some(registers), Some([m, _, n]), Some(pairs), true) = (self.registers, extents, pairs, zeros)
+        {
+            let left = |cx: &mut Cx, i: &Val, k: &Val| {
+                pairs.word(cx, k, |_, k, _| bytes.at(&[i.clone(), k.clone()]))
+            };
+            let right = |cx: &mut Cx, k: &Val, j: &Val| pairs.word(cx, k, |cx, k, _| right(cx, k, j));
             let right = match &weights.packed {
                 Some(packed) => {
                     let zero = weights.zero.as_ref().map(|zero| zero.at(&[int(direction)]));
@@ -94,8 +103,7 @@ impl Bytes {
                 }
                 None => Side::Elements(&right),
             };
-            let left = Side::Elements(&left);
-            return Product { extents, registers, scalar: Scalar::I32, left, right, last }.build(cx);
+            return pairs::Bytes { extents: [m, n], pairs, registers, left: &left, right, last }.build(cx);
         }
         cx.tensor(&[shape[0].clone(), columns], &mut |cx, at| {
             let sum = cx.fold(&shape[1], number(Scalar::I32, 0.0), |cx, k, acc| {
@@ -134,11 +142,12 @@ impl Weights {
         }
         let extents = rows.zip(all.shape[1].as_constant()).filter(|(rows, sum)| *rows > 0 && *sum > 0);
         // Zero points for units stand in the way: there is one for all lanes.
-        let one = zero.as_ref().is_none_or(|zero| zero.rank() == 1);
+        let one = zero.as_ref().is_none_or(|zero| zero.rank() == 1) && pairs::are_bytes(&[&zero]);
         let packing = op.fast.zip(extents).filter(|_| one);
         let packing = packing.and_then(|(registers, (rows, sum))| {
             let (directions, pitches) = (net.directions as i64, [sum * lines, 1, lines]);
-            tiles::packing_of_integers(registers, all.elem, [rows, sum, lines], directions, pitches)
+            let pairs = pairs::of_bytes(ElementType::U8, all.elem, sum, 1)?;
+            pairs.panels(registers, [rows, lines], directions, pitches)
         });
         let packed = op.packed(at.0, packing);
         Ok(Weights { all, packed, scale, zero })

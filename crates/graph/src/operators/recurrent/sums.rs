@@ -214,7 +214,7 @@ impl Tiled {
         };
         let last = |_: &mut Cx, sum: Val, _: &Val, _: &Val| sum;
         let (registers, left) = (self.registers, Side::Elements(&rows));
-        Product { extents, registers, scalar, left, right, last: &last }.build(cx)
+        Product { extents, registers, scalar, pairs: false, left, right, last: &last }.build(cx)
     }
 }
 
