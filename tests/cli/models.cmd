@@ -39,6 +39,10 @@ lozenge run inputs.onnx --arg x=x.npy --size x.0=3
 # values of the command line are arrays as well
 lozenge run inputs.onnx --arg x=[[0.5,-1],[2,-0]] --check
 lozenge run inputs.onnx --arg x=[[0.5,-1],[2]]
+# bytes are bytes
+lozenge optimize bytes-in.graph --no-fold -o bytes-in.onnx | head -1
+printf '\223NUMPY\1\0F\0%-69s\n\7\377' "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }" > u.npy
+lozenge run bytes-in.onnx --arg x=u.npy --check; lozenge run bytes-in.onnx --arg x=[7,256]
 # parameters in a file of their own come along
 lozenge optimize outside.graph --no-fold --rule abs_abs -o outside.onnx | head -1; printf '\0\0\200\77\0\0\0\100' > outside.bin
 mkdir elsewhere; lozenge optimize outside.onnx -o elsewhere/outside.onnx | grep -o '^neg_neg'; lozenge run elsewhere/outside.onnx --arg x=b.npy --check

@@ -42,7 +42,7 @@ impl Lowering<'_> {
         if !self.reading.products || f.counts_first || !f.others.is_empty() {
             return None;
         }
-        let loop_of = self.by_size(f, at).or_else(|| self.from_product(f))?;
+        let loop_of = self.by_size(f, at).or_else(|| self.along_product(f))?;
         let Stretched { object, name, ty, count, first, step, gathered } = loop_of;
         let hub = self.loop_name(object, &name, ty);
         let me = Polynomial::of_linear(&Linear::name(hub.clone()));
@@ -123,7 +123,7 @@ impl Lowering<'_> {
     }
 
     /// A loop that goes on from a product, as far as sizes say.
-    fn from_product(&mut self, f: &For) -> Option<Stretched> {
+    fn along_product(&mut self, f: &For) -> Option<Stretched> {
         let (object, ty, first, end, step) = self.upward(f)?;
         let Step::By(1) = step else { return None };
         if self.index(first).is_ok() {

@@ -103,11 +103,6 @@ library! {
     softsign = "softsign" [];
     mish = "mish" [];
     reciprocal = "reciprocal" [];
-    tan = "tan" [];
-    asin = "asin" [];
-    acos = "acos" [];
-    sinh = "sinh" [];
-    cosh = "cosh" [];
     asinh = "asinh" [];
     acosh = "acosh" [];
     atanh = "atanh" [];
@@ -126,13 +121,15 @@ primitive! {
     log = log;
     sin = sin;
     cos = cos;
+    tan = tan;
+    asin = asin;
+    acos = acos;
+    atan = atan;
+    sinh = sinh;
+    cosh = cosh;
     floor = floor;
     ceil = ceil;
     round = round;
-}
-
-pub(super) fn atan(op: &mut Op) -> Done {
-    unary(op, |_, elem, x| need_float(elem, x.atan()))
 }
 
 pub(super) fn shrink(op: &mut Op) -> Done {

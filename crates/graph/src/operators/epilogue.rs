@@ -45,7 +45,8 @@ pub struct After {
 /// its body.
 fn is_call(prim: Prim) -> bool {
     use Prim::*;
-    matches!(prim, Exp | Log | Sin | Cos | Tanh | Atan | Pow | Fmod | Reduce | Map | Generate)
+    let function = matches!(prim, Exp | Log | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh);
+    function || matches!(prim, Pow | Fmod | Reduce | Map | Generate)
 }
 
 /// Operations of a function that goes behind another, at most.

@@ -286,6 +286,11 @@ unary! {
     sin = Sin, "Sine.";
     cos = Cos, "Cosine.";
     atan = Atan, "Arc tangent.";
+    tan = Tan, "Tangent.";
+    asin = Asin, "Arc sine.";
+    acos = Acos, "Arc cosine.";
+    sinh = Sinh, "Hyperbolic sine.";
+    cosh = Cosh, "Hyperbolic cosine.";
     bits32 = Bits32, "Bits of a number of single precision.";
     bits64 = Bits64, "Bits of a number of double precision.";
     float32 = Float32, "Number of single precision of these bits.";

@@ -287,13 +287,27 @@ fn read_arrays(model: &Model, files: &[(String, PathBuf)]) -> Result<BTreeMap<Na
                 let shape = value.shape().ok_or_else(|| refused("its rows have different lengths".into()))?;
                 value.tensor(&elem, &shape).map_err(refused)?
             }
-            _ => npz::load(name, path)?,
+            (_, elem) => widened(npz::load(name, path)?, elem.as_ref()),
         };
         if arrays.insert(Name::new(name), tensor).is_some() {
             return Err(Failure::usage("X0204", format!("the input `{name}` is given twice")));
         }
     }
     Ok(arrays)
+}
+
+/// An array of short integers in the type in which a program has them.
+fn widened(tensor: loops::Tensor, elem: Option<&Elem>) -> loops::Tensor {
+    use loops::{Data, Scalar};
+    let data = match (tensor.data, elem) {
+        (Data::U8(v), Some(Elem::Scalar(Scalar::I32))) => Data::I32(v.into_iter().map(i32::from).collect()),
+        (Data::I8(v), Some(Elem::Scalar(Scalar::I32))) => Data::I32(v.into_iter().map(i32::from).collect()),
+        (Data::U16(v), Some(Elem::Scalar(Scalar::I32))) => Data::I32(v.into_iter().map(i32::from).collect()),
+        (Data::I16(v), Some(Elem::Scalar(Scalar::I32))) => Data::I32(v.into_iter().map(i32::from).collect()),
+        (Data::U32(v), Some(Elem::Scalar(Scalar::I64))) => Data::I64(v.into_iter().map(i64::from).collect()),
+        (data, _) => data,
+    };
+    loops::Tensor { data, ..tensor }
 }
 
 /// The type in which a program has the elements of an input.
