@@ -39,6 +39,7 @@ PAGE = ROOT / "docs" / "real-models.md"
 MARK = "<!-- the table: `./x models --real --write` writes it -->"
 BOUND = 1e-4
 # Calls before those that count.
+PAUSE = 0.05  # seconds
 WARM = 3
 # Random inputs of a model whose activations become bytes.
 DRAWS = 8
@@ -202,10 +203,15 @@ def own(path, reference, arrays):
 
 
 def in_turns(ours, theirs, reps):
-    """Medians of the times of both, one call of each after the other."""
+    """Medians of the times of both in turns: a call that is timed after one that is not.
+
+    Threads of both wait for work in a loop for a while, on processors that the other needs. So each turn begins with a pause.
+    """
     times = ([], [])
     for _ in range(WARM + reps):
         for run, taken in zip((ours, theirs), times, strict=True):
+            time.sleep(PAUSE)
+            run()
             started = time.perf_counter()
             run()
             taken.append(time.perf_counter() - started)

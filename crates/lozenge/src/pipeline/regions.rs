@@ -122,7 +122,9 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
         return Ok(Made::Text(Some(kept(source, info))));
     }
     let mut pays = None;
-    if gain::by_threads_alone(&region.function, &function) {
+    // To read subscripts before the region is worth it for threads alone, too.
+    let inspects = info.may_alias.iter().any(|pair| pair.inspects) && !request.assume_no_alias;
+    if inspects || gain::by_threads_alone(&region.function, &function) {
         pays = gain::threads(source, info, &function);
         if pays.is_none() {
             return Ok(Made::Text(Some(kept(source, info))));
