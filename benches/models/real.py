@@ -39,8 +39,9 @@ PAGE = ROOT / "docs" / "real-models.md"
 MARK = "<!-- the table: `./x models --real --write` writes it -->"
 BOUND = 1e-4
 # Calls before those that count.
-PAUSE = 0.05  # seconds
 WARM = 3
+# Seconds before a turn.
+PAUSE = 0.05
 # Random inputs of a model whose activations become bytes.
 DRAWS = 8
 TYPES = {
