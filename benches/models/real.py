@@ -273,7 +273,19 @@ def table(rows, threads):
         on = f"{count} thread" + "s" * (count > 1)
         heads += [f"ms, {on}", "onnxruntime", "theirs/ours"]
     lines = [heads, ["---"] * len(heads), *(list(cells(row)) for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + means(rows, threads)
+
+
+def means(rows, threads):
+    """The geometric means of theirs/ours, and how many models are slower than theirs."""
+    said = []
+    for k, count in enumerate(threads):
+        ratios = [row["times"][2 * k + 1] / row["times"][2 * k] for row in rows if row["times"]]
+        if ratios:
+            mean, slower = float(np.exp(np.mean(np.log(ratios)))), sum(ratio < 1 / 1.1 for ratio in ratios)
+            on = f"{count} thread" + "s" * (count > 1)
+            said.append(f"On {on}: {mean:.2f} in the geometric mean; {slower} of {len(ratios)} more than 10 % slower.")
+    return "".join(f"\n\n{line}" for line in said)
 
 
 def write(rows, threads):
