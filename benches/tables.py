@@ -189,7 +189,8 @@ def before(path):
     """The sections of tables that were measured before, by heading; those of other commands are not kept."""
     if not path.exists():
         return {}
-    found = re.findall(r"^## (.+)\n\n`(.+)`\n\n(.+?)(?=\n\n## |\Z)", path.read_text(), re.MULTILINE | re.DOTALL)
+    section = r"^## ([^\n]+)\n\n```sh\n([^\n]+)\n```\n\n(.+?)(?=\n\n## |\Z)"
+    found = re.findall(section, path.read_text(), re.MULTILINE | re.DOTALL)
     commands = {table.heading: table.command for table in TABLES}
     return {heading: body.rstrip() for heading, command, body in found if commands.get(heading) == command}
 
@@ -208,11 +209,10 @@ def page(name, commands, sections, quick):
         lines += ["", "**Measured with `--quick`: small sizes, to see that everything runs.**"]
     for heading, command in commands.items():
         if heading in sections:
-            lines += ["", f"## {heading}", "", f"`{command}`", "", sections[heading]]
-    left = [(heading, command) for heading, command in commands.items() if heading not in sections]
+            lines += ["", f"## {heading}", "", "```sh", command, "```", "", sections[heading]]
+    left = [command for heading, command in commands.items() if heading not in sections]
     if left:
-        lines += ["", "## Not measured yet", ""]
-        lines += [f"- {heading}: `{command}`" for heading, command in left]
+        lines += ["", "## Not measured yet", "", "```sh", *left, "```"]
     return "\n".join(lines) + "\n"
 
 
