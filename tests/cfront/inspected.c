@@ -48,3 +48,22 @@ void again(int n, double *y, const double *val, const int *row)
     y[k] *= val[k + 5];
 #pragma endscop
 }
+
+/* Read where a loop that data bounds runs, or where the left side holds: not in any case. */
+void inside(int n, double *y, const double *x, const int *row, const int *index)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int k = row[i]; k < row[i + 1]; k++)
+      y[i] += x[index[i]];
+#pragma endscop
+}
+
+void decided(int n, double *y, const double *x, const int *index)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    if (y[i] > 0 && x[index[i]] > 0)
+      y[i] = 1;
+#pragma endscop
+}

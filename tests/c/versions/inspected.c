@@ -42,6 +42,17 @@ static void permute(int n, int m, double *out, const double *in, const int *p)
 #pragma endscop
 }
 
+/* Columns are read only if the matrix has some. */
+static void products(int n, int m, double *c, const double *val, const int *row, const int *col, const double *b)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int k = row[i]; k < row[i + 1]; k++)
+      for (int j = 0; j < m; j++)
+        c[i * m + j] += val[k] * b[col[k] * m + j];
+#pragma endscop
+}
+
 /* The subscripts may be what is written. */
 static void chase(int n, int *y, const int *x, const int *index)
 {
@@ -103,6 +114,9 @@ int main(void)
   permute(100, 31, a, a, col), show();
   permute(100, 17, a + 5000, a, col), show();
   permute(0, 5, a, a, NULL), show();
+  products(100, 3, a, b, row, col, c), show();
+  products(100, 3, a, b, row, col, a), show();
+  products(100, 0, a, NULL, row, NULL, b), show();
   chase(1000, numbers, col, col + 5000), show();
   chase(1000, numbers, numbers, numbers), show();
   chase(1000, col + 10, numbers, col), show();

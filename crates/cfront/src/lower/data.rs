@@ -303,7 +303,9 @@ impl Lowering<'_> {
                 let left = self.truth(a);
                 let mark = self.known.len();
                 self.known.extend(facts);
+                self.branches += 1;
                 let right = self.truth(b);
+                self.branches -= 1;
                 self.known.truncate(mark);
                 let (a, b) = (left?, right?);
                 // C evaluates the right side only if the left one does not decide; that matters

@@ -23,8 +23,9 @@ pub(super) enum Read {
     /// From one element to another, each subscript by itself. Both are read if these forms are at
     /// least 0.
     Elements { first: Vec<Linear>, last: Vec<Linear>, needs: Vec<Linear> },
-    /// Those at the values of a loop variable, moved by a constant.
-    Along(Name, i64),
+    /// Those at the values of a loop variable, moved by a constant. They are read if these forms are at
+    /// least 0.
+    Along(Name, i64, Vec<Linear>),
 }
 
 /// The bounds of a loop variable that data gives: neighbours in an array, from the first row to the
@@ -72,6 +73,12 @@ impl Lowering<'_> {
         self.add_read(k, read);
     }
 
+    /// Whether sizes alone say that this place is reached: no condition is around it, and no loop whose
+    /// bounds are data.
+    pub(super) fn runs_by_sizes(&self) -> bool {
+        self.branches == 0 && !self.loops.iter().any(|l| is_unknown(&l.upper))
+    }
+
     fn add_read(&mut self, k: usize, read: Option<Read>) {
         let Some(array) = self.arrays.get_mut(&k) else { return };
         match (read, &mut array.read_where) {
@@ -86,7 +93,20 @@ impl Lowering<'_> {
 
     fn read_at(&mut self, form: &Linear) -> Option<Read> {
         if let Some((var, rest)) = self.along(form) {
-            return Some(Read::Along(var, rest.as_constant()?));
+            let more = rest.as_constant()?;
+            // The loops inside must run as well.
+            let inside = self.loops.iter().skip_while(|l| l.var != var).skip(1);
+            let needs: Option<Vec<Linear>> = inside
+                .map(|l| {
+                    let length = l.upper.minus(&l.lower)?.plus_constant(-1)?;
+                    let known = !is_unknown(&l.upper) && !is_unknown(&l.lower) && self.is_of_sizes(&length);
+                    known.then_some(length)
+                })
+                .collect();
+            return Some(Read::Along(var, more, needs?));
+        }
+        if !self.runs_by_sizes() {
+            return None;
         }
         let loops = self.bounds_here();
         let (first, last) = (self.bound(form, &loops, false, 0)?, self.bound(form, &loops, true, 0)?);
@@ -215,7 +235,7 @@ impl Lowering<'_> {
         let (k, subscripts) = self.element_of(first)?;
         let same = self.element_of(end)? == (k, subscripts) && subscripts == 1;
         let array = self.arrays.get(&k).filter(|array| same && array.flat)?;
-        if !may_index(array) || self.branches > 0 {
+        if !may_index(array) || !self.runs_by_sizes() {
             return None;
         }
         let (from, to) = (self.subscript_of(first)?, self.subscript_of(end)?);
@@ -325,8 +345,10 @@ impl Lowering<'_> {
         };
         for read in array.read_where.as_ref()? {
             match read {
-                Read::Along(var, more) => {
+                Read::Along(var, more, needs) => {
                     statements.extend(self.row_statements(var)?);
+                    let needs = self.needs_text(needs)?;
+                    statements.extend((needs != "1").then(|| format!("apart_ &= {needs};")));
                     statements.push(format!(
                         "if (apart_) {}",
                         scan(&format!("first_{var}_ + {more}"), &format!("end_{var}_ - 1 + {more}"))

@@ -48,7 +48,7 @@ impl Lowering<'_> {
             (self.is_of_sizes(&first) && self.is_of_sizes(&end)).then_some((first, end))
         };
         let ranges: Option<Vec<_>> = forms.iter().map(&mut range).collect();
-        let (mut exact, mut needs) = (self.branches == 0, Vec::new());
+        let (mut exact, mut needs) = (self.runs_by_sizes(), Vec::new());
         for (var, lower, upper) in &loops {
             if forms.iter().flatten().any(|form| self.mentions(form, var)) {
                 continue;
@@ -59,7 +59,7 @@ impl Lowering<'_> {
                 None => exact = false,
             }
         }
-        let first = forms.first().cloned().flatten().filter(|_| self.branches == 0);
+        let first = forms.first().cloned().flatten().filter(|_| self.runs_by_sizes());
         let ends = [false, true].map(|up| first.as_ref().and_then(|form| self.reaches_end(form, &loops, up)));
         if let Some(array) = self.arrays.get_mut(&k) {
             array.cells.push(Cells { ranges, exact, needs, ends });
