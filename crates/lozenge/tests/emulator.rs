@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::{Mutex, OnceLock};
 use std::{fs, thread};
 
-const EXAMPLES: [&str; 5] = ["product", "stencil", "dot", "matvec", "remote"];
+const EXAMPLES: [&str; 6] = ["product", "stencil", "dot", "matvec", "remote", "descriptors"];
 
 fn emulator() -> PathBuf {
     golden::root().join("runtime/athread")
@@ -260,4 +260,24 @@ fn examples_run_freely() {
         let output = run(Command::new(&program).env("ATHREAD_MODE", "free"));
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     }
+}
+
+/// What the emulator does not have is named, before anything runs.
+#[test]
+fn missing_functions_are_named() {
+    let folder = scratch("missing");
+    let slave = folder.join("missing_slave.c");
+    let text = "#include <slave.h>\n__thread_local int x;\nvoid missing(void *p)\n{\n  dma_of_nobody(&x, p, 4);\n}\n";
+    fs::write(&slave, text).expect("a file can be written");
+    let host = emulator().join("examples/dot_host.c");
+    let output = run(Command::new(emulator().join("athread-cc"))
+        .arg("-o")
+        .arg(folder.join("missing"))
+        .arg(host)
+        .arg("--slave")
+        .arg(&slave)
+        .env("ATHREAD_LIBRARY", library()));
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("calls what the emulator does not have: dma_of_nobody"), "{said}");
 }

@@ -8,6 +8,7 @@
 #include "slave.h"
 
 typedef volatile int crts_rply_t;
+typedef crts_rply_t athread_rply_t;
 
 #define CRTS_tid _MYID
 #define CRTS_rid _ROW
@@ -47,6 +48,25 @@ void emulated_rma_collective(int along_row, void *dest, void *src, int len, int 
 #define CRTS_rma_row_bcast_coll(dest, src, len, root) emulated_rma_collective(1, (dest), (src), (len), (root))
 #define CRTS_rma_col_bcast_coll(dest, src, len, root) emulated_rma_collective(0, (dest), (src), (len), (root))
 #define CRTS_rma_bcast_coll(dest, src, len, root) emulated_rma_collective(-1, (dest), (src), (len), (root))
+
+/* The same by the names of the newer athread library. */
+#define athread_dma_iget(dest, src, len, reply) CRTS_dma_iget(dest, src, len, reply)
+#define athread_dma_iput(dest, src, len, reply) CRTS_dma_iput(dest, src, len, reply)
+#define athread_dma_iget_stride(dest, src, len, bsize, stride, reply) CRTS_dma_iget_stride(dest, src, len, bsize, stride, reply)
+#define athread_dma_iput_stride(dest, src, len, bsize, stride, reply) CRTS_dma_iput_stride(dest, src, len, bsize, stride, reply)
+#define athread_dma_get(dest, src, len) CRTS_dma_get(dest, src, len)
+#define athread_dma_put(dest, src, len) CRTS_dma_put(dest, src, len)
+#define athread_dma_get_stride(dest, src, len, bsize, stride) CRTS_dma_get_stride(dest, src, len, bsize, stride)
+#define athread_dma_put_stride(dest, src, len, bsize, stride) CRTS_dma_put_stride(dest, src, len, bsize, stride)
+#define athread_dma_wait_value(reply, value) CRTS_dma_wait_value(reply, value)
+#define athread_rma_iput(local, local_reply, len, core, remote, remote_reply) CRTS_rma_iput(local, local_reply, len, core, remote, remote_reply)
+#define athread_rma_iget(local, local_reply, len, core, remote, remote_reply) CRTS_rma_iget(local, local_reply, len, core, remote, remote_reply)
+#define athread_rma_wait_value(reply, value) CRTS_rma_wait_value(reply, value)
+#define athread_rma_row_ibcast(dest, src, len, local_reply, remote_reply) CRTS_rma_row_ibcast(dest, src, len, local_reply, remote_reply)
+#define athread_rma_col_ibcast(dest, src, len, local_reply, remote_reply) CRTS_rma_col_ibcast(dest, src, len, local_reply, remote_reply)
+#define athread_rma_row_bcast_coll(dest, src, len, root) CRTS_rma_row_bcast_coll(dest, src, len, root)
+#define athread_rma_col_bcast_coll(dest, src, len, root) CRTS_rma_col_bcast_coll(dest, src, len, root)
+#define athread_rma_bcast_coll(dest, src, len, root) CRTS_rma_bcast_coll(dest, src, len, root)
 
 #define CRTS_ssync_array() athread_syn(ARRAY_SCOPE, 0xffff)
 #define CRTS_ssync_row() athread_syn(ROW_SCOPE, 0xff)

@@ -80,6 +80,80 @@ EMULATED_ARITHMETIC(floatv4, s, fmaf)
 #define simd_vmas(a, b, c) simd_vmsd(a, b, c)
 #define simd_vnmad(a, b, c) _Generic((a), doublev4: simd_vnmad_d, floatv4: simd_vnmad_s)((a), (b), (c))
 
+static inline __attribute__((always_inline)) intv8 simd_set_intv8(int a, int b, int c, int d, int e, int f, int g, int h)
+{
+  return EMULATED_VECTOR(((intv8){a, b, c, d, e, f, g, h}));
+}
+static inline __attribute__((always_inline)) int256 simd_set_int256(long a, long b, long c, long d)
+{
+  return EMULATED_VECTOR(((int256){a, b, c, d}));
+}
+#define simd_vaddw(a, b) EMULATED_VECTOR((intv8)((a) + (b)))
+#define simd_vsubw(a, b) EMULATED_VECTOR((intv8)((a) - (b)))
+#define simd_vaddl(a, b) EMULATED_VECTOR((int256)((a) + (b)))
+#define simd_vsubl(a, b) EMULATED_VECTOR((int256)((a) - (b)))
+
+/* A lane, and the vector with another value in a lane: by a number in the name, or (SW26010Pro) as an argument. */
+#define simd_vextf0(v) ((v)[0])
+#define simd_vextf1(v) ((v)[1])
+#define simd_vextf2(v) ((v)[2])
+#define simd_vextf3(v) ((v)[3])
+#define simd_vextfd(v, lane) ((v)[(lane) & 3])
+#define simd_vextfs(v, lane) ((v)[(lane) & 3])
+#define EMULATED_INSERT(value, v, lane) \
+  ({ __typeof__(v) emulated_lanes = (v); emulated_lanes[(lane) & 3] = (value); EMULATED_VECTOR(emulated_lanes); })
+#define simd_vinsf0(value, v) EMULATED_INSERT(value, v, 0)
+#define simd_vinsf1(value, v) EMULATED_INSERT(value, v, 1)
+#define simd_vinsf2(value, v) EMULATED_INSERT(value, v, 2)
+#define simd_vinsf3(value, v) EMULATED_INSERT(value, v, 3)
+#define simd_vinsfd(value, v, lane) EMULATED_INSERT(value, v, lane)
+#define simd_vinsfs(value, v, lane) EMULATED_INSERT(value, v, lane)
+
+/* Lanes 0 and 1 from `b`, lanes 2 and 3 from `a`: the one whose number stands in two bits of the mask, the lowest for lane 0. */
+#define simd_vshff(a, b, mask)                                                                          \
+  ({                                                                                                    \
+    const __typeof__(a) emulated_high = (a), emulated_low = (b);                                        \
+    const int emulated_mask = (int)(mask);                                                              \
+    EMULATED_VECTOR(((__typeof__(a)){emulated_low[emulated_mask & 3], emulated_low[emulated_mask >> 2 & 3], \
+                                     emulated_high[emulated_mask >> 4 & 3], emulated_high[emulated_mask >> 6 & 3]})); \
+  })
+
+/* In each lane `a` where the condition's number is 0 (below 0; 0 or below), else `b`. */
+#define EMULATED_CHOOSE(condition, compared, a, b)                                        \
+  ({                                                                                      \
+    const __typeof__(condition) emulated_condition = (condition);                         \
+    __typeof__(a) emulated_then = (a);                                                    \
+    const __typeof__(a) emulated_else = (b);                                              \
+    for (int emulated_lane = 0; emulated_lane < 4; emulated_lane++)                       \
+      if (!(emulated_condition[emulated_lane] compared 0))                                \
+        emulated_then[emulated_lane] = emulated_else[emulated_lane];                      \
+    EMULATED_VECTOR(emulated_then);                                                       \
+  })
+#define simd_vseleq(condition, a, b) EMULATED_CHOOSE(condition, ==, a, b)
+#define simd_vsellt(condition, a, b) EMULATED_CHOOSE(condition, <, a, b)
+#define simd_vselle(condition, a, b) EMULATED_CHOOSE(condition, <=, a, b)
+
+/* The larger and the smaller in each lane. */
+#define EMULATED_EXTREME(compared, a, b)                                                  \
+  ({                                                                                      \
+    __typeof__(a) emulated_best = (a);                                                    \
+    const __typeof__(a) emulated_other = (b);                                             \
+    for (int emulated_lane = 0; emulated_lane < 4; emulated_lane++)                       \
+      if (emulated_other[emulated_lane] compared emulated_best[emulated_lane])            \
+        emulated_best[emulated_lane] = emulated_other[emulated_lane];                     \
+    EMULATED_VECTOR(emulated_best);                                                       \
+  })
+#define simd_vmax(a, b) EMULATED_EXTREME(>, a, b)
+#define simd_vmin(a, b) EMULATED_EXTREME(<, a, b)
+#define simd_smaxd(a, b) EMULATED_EXTREME(>, a, b)
+#define simd_smind(a, b) EMULATED_EXTREME(<, a, b)
+#define simd_smaxs(a, b) EMULATED_EXTREME(>, a, b)
+#define simd_smins(a, b) EMULATED_EXTREME(<, a, b)
+
+/* All lanes from one value. */
+#define simd_vcpyfd(value) simd_set_doublev4((value), (value), (value), (value))
+#define simd_vcpyfs(value) simd_set_floatv4((value), (value), (value), (value))
+
 static inline doublev4 simd_vsqrtd(doublev4 a)
 {
   return EMULATED_VECTOR(((doublev4){sqrt(a[0]), sqrt(a[1]), sqrt(a[2]), sqrt(a[3])}));

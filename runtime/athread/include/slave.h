@@ -63,8 +63,42 @@ extern __thread unsigned long emulated_vector_operations;
 #define ROWSYN athread_syn(ROW_SCOPE, 0xff)
 #define COLSYN athread_syn(COL_SCOPE, 0xff)
 
+/* Row and column of a core by its number. */
+#ifndef ROW
+#define ROW(core) ((core) / 8)
+#endif
+#ifndef COL
+#define COL(core) ((core) % 8)
+#endif
+
+/* The clock of this core: cycles that it has stated so far (emulated_compute). What transfers and other cores take is known only after the run, so differences
+ * tell of computing alone. */
+unsigned long emulated_cycles(void);
+#define rpcc() emulated_cycles()
+#define athread_stime_cycle() emulated_cycles()
+#define RTC(cycles) ((cycles) = emulated_cycles())
+#define rtc(cycles) RTC(cycles)
+
+#define athread_ssync(which, mask) athread_syn((which), (mask))
+#define athread_ssync_array() athread_syn(ARRAY_SCOPE, 0xffff)
+#define athread_ssync_row() athread_syn(ROW_SCOPE, 0xff)
+#define athread_ssync_col() athread_syn(COL_SCOPE, 0xff)
+
+/* A block of local memory of another size with the same contents; NULL, and the old block stays, if there is no room. */
+static inline void *ldm_realloc(void *memory, size_t old, size_t size)
+{
+  char *moved = (char *)ldm_malloc(size);
+  if (moved == NULL)
+    return NULL;
+  for (size_t at = 0; at < old && at < size; at++)
+    moved[at] = ((char *)memory)[at];
+  ldm_free(memory, old);
+  return moved;
+}
+
 #define cpe_printf printf
 
 #include "dma.h"
+#include "crts.h"
 
 #endif

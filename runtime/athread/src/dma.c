@@ -209,6 +209,15 @@ static uint64_t active(uint64_t set)
   return threads == 64 ? set : set & ((UINT64_C(1) << threads) - 1);
 }
 
+/* What a core takes out was brought in, or written: local memory holds a mark until then (thread-local data hold zeros). */
+static void check_written(const struct core *core, const struct transfer *t)
+{
+  char where[96];
+  for (size_t k = 0; k < (size_t)t->len; k += 4)
+    if (poisoned(t->local + k, 4))
+      broken("never-written", core, t, "its source has words that were neither brought in nor written, or computed from such words; the first at %s", place(core, t->local + k, where));
+}
+
 static void issue(struct core *core, struct transfer *form)
 {
   form->number = ++core->transfers;
@@ -218,6 +227,8 @@ static void issue(struct core *core, struct transfer *form)
     check_reply(core, form, form->reply);
   check_memory(core, form);
   check_in_flight(core, form);
+  if (form->kind == PUT)
+    check_written(core, form);
   form->clock = core->clocks[core->id];
   mark_races(core, form);
   struct transfer *t = queue(core, form);
@@ -740,6 +751,14 @@ void emulated_rma_collective(int along_row, void *dest, void *src, int len, int 
     broken("target", core, NULL, "a broadcast along a %s without core %d of it", along_row ? "row" : "column", root);
   record(core, RECEIVE, core->collective - 1, 0, 0);
   leave(core);
+}
+
+unsigned long emulated_cycles(void)
+{
+  struct core *core = enter("rpcc", __builtin_frame_address(0));
+  unsigned long cycles = (unsigned long)core->stated_cycles;
+  leave(core);
+  return cycles;
 }
 
 void emulated_misaligned(const void *address, unsigned multiple)

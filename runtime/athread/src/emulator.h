@@ -213,7 +213,8 @@ struct machine {
   uint64_t ready, polled; /* cores that are READY, and those that wait and have to be asked */
   int members[GROUPS];    /* how many cores of each barrier take part */
   sem_t host;      /* the kernel has ended */
-  sem_t watched;   /* BATON: it has begun */
+  sem_t watched;   /* cores were spawned */
+  sem_t came;      /* the host has come to the join */
   pthread_t watcher;
   int watching;
   struct context host_context;
@@ -290,6 +291,8 @@ void switch_to(struct machine *m, struct core *from, struct core *to);
 /* FREE: this core's kernel has ended, and whether all others' have; returns when the next one begins. */
 void switch_done(struct machine *m, struct core *core, int last);
 /* The host: lets the cores run, from the first that goes on (FREE: null, they run), until all have finished. */
+/* The clock runs from the spawn on. */
+void switch_spawned(struct machine *m);
 void switch_run(struct machine *m, struct core *first);
 /* The kernel runs for longer than the limit. */
 void too_long(struct machine *m) __attribute__((noreturn));

@@ -73,6 +73,7 @@ static void make(void)
   pthread_cond_init(&m->changed, NULL);
   sem_init(&m->host, 0, 0);
   sem_init(&m->watched, 0, 0);
+  sem_init(&m->came, 0, 0);
   /* In the order of `enum mode`. */
   m->mode = (enum mode)CHOICE("ATHREAD_MODE", "baton", "threads", "free");
   if (m->mode == BATON && !switch_available())
@@ -431,6 +432,7 @@ int __real_athread_spawn(void *function, void *argument)
   }
   m->host_clock++;
   protect(1);
+  switch_spawned(m);
   if (m->free_running)
     for (int i = 0; i < m->threads; i++)
       sem_post(&m->cores[i].baton);

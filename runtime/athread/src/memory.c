@@ -293,6 +293,36 @@ void memory_of_slaves(struct machine *m)
   remap(m, array);
 }
 
+/* A program may use a block for one array after another: names of arrays that the new one overlaps go. */
+static void forget_overlapped(struct machine *m, const char *first, size_t bytes)
+{
+  size_t k = position(m, first - 1);
+  for (size_t steps = 0, before = k; before > 0 && steps < 64; steps++) {
+    struct array *array = &m->arrays[--before];
+    const char *end = array->first + array->bytes;
+    if (array->room == 0 && end > first && end < first + bytes) {
+      drop(m, array);
+      k--;
+    }
+  }
+  while (k < m->array_count && m->arrays[k].first < first + bytes)
+    if (m->arrays[k].room == 0 && (m->arrays[k].first > first || m->arrays[k].bytes != bytes))
+      drop(m, &m->arrays[k]);
+    else
+      k++;
+}
+
+/* The block of the program's malloc that an address is in. */
+static struct array *block_around(struct machine *m, const char *address)
+{
+  for (size_t k = position(m, address); k > 0;) {
+    struct array *array = &m->arrays[--k];
+    if (array->room > 0)
+      return address < array->first + array->room ? array : NULL;
+  }
+  return NULL;
+}
+
 void emulated_array(const char *name, const void *first, size_t bytes, size_t element)
 {
   struct machine *m = machine();
@@ -305,14 +335,17 @@ void emulated_array(const char *name, const void *first, size_t bytes, size_t el
     return; /* known without it */
   if (element % 4 != 0)
     broken("misaligned", NULL, NULL, "elements of the array `%s` have %zu bytes, which is not a multiple of 4", name, element);
+  if (in_arena(m, at)) {
+    struct array *around = block_around(m, at);
+    if (around != NULL && around->first != at && at + bytes > around->first + around->room)
+      broken("outside-array", NULL, NULL, "the array `%s` of %zu bytes runs over the end of the %s", name, bytes, around->name);
+    forget_overlapped(m, at, bytes);
+  }
   struct array *array = exactly(m, at);
   if (array == NULL) {
-    struct array *around = in_arena(m, at) ? array_at(at) : NULL;
-    if (around != NULL && at + bytes > around->first + around->bytes)
-      broken("outside-array", NULL, NULL, "the array `%s` of %zu bytes runs over the end of the %s", name, bytes, around->name);
     array = insert(m, at);
     array->bytes = bytes;
-    if (around == NULL && !in_arena(m, at))
+    if (!in_arena(m, at))
       remap(m, array);
   } else if (array->room > 0 && bytes > array->room) {
     broken("outside-array", NULL, NULL, "the array `%s` of %zu bytes is in a block of %zu", name, bytes, array->room);

@@ -185,21 +185,29 @@ void switch_done(struct machine *m, struct core *core, int last)
 
 /* ---- the host, from join to the end of the kernel ---- */
 
-static void wait_for_cores(struct machine *m)
+static void wait_within_limit(struct machine *m, sem_t *wanted, void (*late)(struct machine *))
 {
   if (m->limit == 0) {
-    take(&m->host);
+    take(wanted);
     return;
   }
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
   end.tv_sec += m->limit;
-  while (sem_timedwait(&m->host, &end) != 0)
+  while (sem_timedwait(wanted, &end) != 0)
     if (errno == ETIMEDOUT)
-      too_long(m);
+      late(m);
 }
 
-/* Where the host's own thread runs the cores, another looks at the clock. */
+/* The host does not come to the join: nothing that it waits for can happen before. */
+static void no_join(struct machine *m)
+{
+  broken("never-ends", NULL, NULL,
+         "the host has not come to athread_join %ld seconds after athread_spawn (ATHREAD_LIMIT): cores run during the join here, so that what they set cannot be waited for before it",
+         m->limit);
+}
+
+/* Another thread looks at the clock: from the spawn to the join, and then, where the host's own thread runs the cores, to the end of the kernel. */
 static void *watch(void *given)
 {
   struct machine *m = given;
@@ -208,24 +216,32 @@ static void *watch(void *given)
   pthread_sigmask(SIG_BLOCK, &all, NULL);
   for (;;) {
     take(&m->watched);
-    wait_for_cores(m);
+    wait_within_limit(m, &m->came, no_join);
+    if (m->mode == BATON)
+      wait_within_limit(m, &m->host, too_long);
   }
   return NULL;
 }
 
+void switch_spawned(struct machine *m)
+{
+  if (m->limit == 0 || m->mode == FREE)
+    return;
+  if (!m->watching && pthread_create(&m->watcher, NULL, watch, m) != 0)
+    broken("threads", NULL, NULL, "the system gives no thread that looks at the clock");
+  m->watching = 1;
+  sem_post(&m->watched);
+}
+
 void switch_run(struct machine *m, struct core *first)
 {
+  if (m->limit > 0 && m->mode != FREE)
+    sem_post(&m->came);
   if (m->mode != BATON) {
     if (first != NULL)
       switch_to(m, NULL, first);
-    wait_for_cores(m);
+    wait_within_limit(m, &m->host, too_long);
     return;
-  }
-  if (m->limit > 0) {
-    if (!m->watching && pthread_create(&m->watcher, NULL, watch, m) != 0)
-      broken("threads", NULL, NULL, "the system gives no thread that looks at the clock");
-    m->watching = 1;
-    sem_post(&m->watched);
   }
   stack_t before, signals = {.ss_sp = m->signal_stack, .ss_size = SIGNAL_STACK};
   sigaltstack(&signals, &before);

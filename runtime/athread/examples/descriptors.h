@@ -1,0 +1,1 @@
+enum { WIDTH = 64, ROWS = 64 };
