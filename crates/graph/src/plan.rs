@@ -95,15 +95,16 @@ fn carried_bytes(elem: ElementType, dims: &[usize]) -> Option<usize> {
     count.checked_mul(carrier(elem)?.bytes()).filter(|b| *b <= MAX_BYTES)
 }
 
-/// Plans a model whose types are all known, for a processor with these registers.
+/// Plans a model whose types are all known, for a processor with these registers; without
+/// registers each operator keeps its plain loops, as other machines map them.
 ///
 /// # Errors
 /// `G0402` if a value has no known type, or one that programs lack; `G0403` if the model needs more
 /// memory than any machine has; `G0501` and others for operators without a program, with the node.
-pub fn plan(model: &Model, registers: Registers) -> Result<Plan, Diagnostic> {
+pub fn plan(model: &Model, registers: impl Into<Option<Registers>>) -> Result<Plan, Diagnostic> {
     let mut shared = Shared {
         opset: model.opset(),
-        registers,
+        registers: registers.into(),
         plan: Plan {
             name: model.graph.name.clone(),
             kernels: Vec::new(),
@@ -131,7 +132,7 @@ pub fn plan(model: &Model, registers: Registers) -> Result<Plan, Diagnostic> {
 /// What the graph of a model and the graphs inside it share.
 struct Shared {
     opset: i64,
-    registers: Registers,
+    registers: Option<Registers>,
     plan: Plan,
     /// Kernels by their programs, and by the meaning of their calls and the set of their constant
     /// inputs.

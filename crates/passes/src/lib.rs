@@ -26,6 +26,7 @@ mod index_set_splitting;
 mod invariant_code_motion;
 mod labels;
 mod loop_coalescing;
+mod loop_collapsing;
 mod outer_loop_vectorization;
 mod pass;
 mod pivot_splitting;
@@ -46,7 +47,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 23] = [
+pub const ALL: [&Pass; 24] = [
     &CONSTANT_FOLDING,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
@@ -59,6 +60,7 @@ pub const ALL: [&Pass; 23] = [
     &CACHE_TILING,
     &ACCUMULATOR_COALESCING,
     &LOOP_COALESCING,
+    &LOOP_COLLAPSING,
     &UNROLL_AND_JAM,
     &INVARIANT_CODE_MOTION,
     &STORE_FORWARDING,
@@ -110,6 +112,20 @@ pub const MODEL: Pipeline = Pipeline {
     ],
 };
 
+/// Operators of models, for targets with a mapping of their own.
+pub const MODEL_MAPPED: Pipeline = Pipeline {
+    name: "model-mapped",
+    about: "operators of models, before a target maps them",
+    passes: &[
+        &STRIP_MINING,
+        &INDEX_ARITHMETIC,
+        &SIMPLIFICATION,
+        &DEAD_CODE,
+        &ACCUMULATOR_COALESCING,
+        &LOOP_COLLAPSING,
+    ],
+};
+
 /// C regions, and loops that are to be scheduled, before their model is made.
 pub const REGION: Pipeline = Pipeline {
     name: "region",
@@ -125,7 +141,7 @@ pub const SCHEDULED: Pipeline = Pipeline {
 };
 
 /// All pipelines.
-pub const PIPELINES: [&Pipeline; 5] = [&TRANSLATED, &DEFAULT, &MODEL, &REGION, &SCHEDULED];
+pub const PIPELINES: [&Pipeline; 6] = [&TRANSLATED, &DEFAULT, &MODEL, &MODEL_MAPPED, &REGION, &SCHEDULED];
 
 pub use accumulator_coalescing::PASS as ACCUMULATOR_COALESCING;
 pub use array_expansion::PASS as ARRAY_EXPANSION;
@@ -137,6 +153,7 @@ pub use dead_code::PASS as DEAD_CODE;
 pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
+pub use loop_collapsing::PASS as LOOP_COLLAPSING;
 pub use outer_loop_vectorization::PASS as OUTER_LOOP_VECTORIZATION;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
 pub use pivot_splitting::PASS as PIVOT_SPLITTING;

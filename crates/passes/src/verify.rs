@@ -15,7 +15,7 @@ const SIZES: [i64; 5] = [0, 1, 2, 5, 9];
 /// Steps of a run; a function that takes more is not compared at that size.
 const MOST_STEPS: u64 = 400_000;
 /// Elements of an argument; a function with a larger one is not compared at that size.
-const MOST_ELEMENTS: i64 = 200_000;
+const MOST_ELEMENTS: usize = 200_000;
 
 /// A subscript that is outside of its array.
 const OUT_OF_RANGE: Code = Code("L0205");
@@ -107,7 +107,17 @@ impl Run {
     /// The same run of another function; what a pass adds may take more steps.
     fn again(&self, function: &Function) -> Result<BTreeMap<Name, Tensor>, Diagnostic> {
         let options = loops::Options { races: true, max_steps: 64 * MOST_STEPS, ..loops::Options::default() };
-        loops::run(function, &self.sizes, self.arguments.clone(), &options)
+        // The same elements, also where dimensions have become one.
+        let given = |param: &Param| {
+            let mut tensor = self.arguments.get(&param.name)?.clone();
+            let shape = shape(param, &self.sizes)?;
+            if shape.iter().product::<usize>() == tensor.data.len() {
+                tensor.shape = shape;
+            }
+            Some((param.name.clone(), tensor))
+        };
+        let arguments = function.params.iter().filter_map(given).collect();
+        loops::run(function, &self.sizes, arguments, &options)
     }
 
     /// The first array with other bits; any not-a-number is as good as another.
@@ -172,18 +182,21 @@ fn run(function: &Function, sizes: BTreeMap<Name, i64>) -> Option<Run> {
 
 /// Numbers that differ, small enough to be subscripts; none if the array is too large.
 fn argument(param: &Param, sizes: &BTreeMap<Name, i64>) -> Option<Tensor> {
+    let shape = shape(param, sizes)?;
+    let count: usize = shape.iter().product();
+    let salt = param.name.as_str().bytes().map(u64::from).sum::<u64>();
+    Some(Tensor { data: numbers(&param.elem, count, salt), shape })
+}
+
+/// The extents of a parameter; none if they are too large.
+fn shape(param: &Param, sizes: &BTreeMap<Name, i64>) -> Option<Vec<usize>> {
     let extent = |dim: &Expr| match evaluate::expr(dim, &|name| sizes.get(name).copied()) {
-        Ok(loops::Value::I64(n)) if n >= 0 => Some(n),
+        Ok(loops::Value::I64(n)) => usize::try_from(n).ok(),
         _ => None,
     };
-    let shape = param.dims.iter().map(extent).collect::<Option<Vec<i64>>>()?;
-    let count = shape.iter().try_fold(1_i64, |count, n| count.checked_mul(*n))?;
-    if count > MOST_ELEMENTS {
-        return None;
-    }
-    let salt = param.name.as_str().bytes().map(u64::from).sum::<u64>();
-    let data = numbers(&param.elem, count as usize, salt);
-    Some(Tensor { shape: shape.iter().map(|n| *n as usize).collect(), data })
+    let shape = param.dims.iter().map(extent).collect::<Option<Vec<usize>>>()?;
+    let count = shape.iter().try_fold(1_usize, |count, n| count.checked_mul(*n))?;
+    (count <= MOST_ELEMENTS).then_some(shape)
 }
 
 fn numbers(elem: &Elem, count: usize, salt: u64) -> Data {

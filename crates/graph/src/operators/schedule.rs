@@ -24,16 +24,20 @@ const TYPICAL: f64 = 64.0;
 /// # Errors
 /// As [`super::meaning`].
 pub fn compiled(call: &Call<'_>, registers: Registers) -> Result<Meaning, Diagnostic> {
-    compiled_with(call, &After::default(), registers)
+    compiled_with(call, &After::default(), Some(registers))
 }
 
 /// The same, with the elementwise operators that are fused with it. The tensors that these read are
-/// inputs after those of the call.
+/// inputs after those of the call. Without registers contractions keep their plain loops.
 ///
 /// # Errors
 /// As [`super::meaning`].
-pub fn compiled_with(call: &Call<'_>, after: &After, registers: Registers) -> Result<Meaning, Diagnostic> {
-    let mut meaning = super::build_program(call, Some(registers), after)?;
+pub fn compiled_with(
+    call: &Call<'_>,
+    after: &After,
+    registers: Option<Registers>,
+) -> Result<Meaning, Diagnostic> {
+    let mut meaning = super::build_program(call, registers, after)?;
     meaning.definition = schedule(&meaning.definition);
     Ok(meaning)
 }

@@ -56,7 +56,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
 }
 
 /// Writes one file under this name, or several into a folder of this name. Their names are the result.
-fn write(path: &Path, output: &Output) -> Result<Vec<String>, Failure> {
+pub(super) fn write(path: &Path, output: &Output) -> Result<Vec<String>, Failure> {
     if let [only] = output.files.as_slice() {
         write_whole(path, &encoding::written(&only.text))?;
         return Ok(vec![path.display().to_string()]);

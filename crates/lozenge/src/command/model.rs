@@ -18,13 +18,14 @@ use crate::cli::{Against, Compile, Run, Show};
 use crate::digest;
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
-use crate::files::{keep, spares_sources, write_whole};
+use crate::files::{keep, write_whole};
 use crate::library;
 use crate::models;
 use crate::npz;
 use crate::pipeline::graph::{self as pipeline, CompiledModel, ModelRequest};
 use crate::process::{Compiler, Optimise};
 use crate::report;
+use crate::target::{ModelFiles, ModelProgram};
 
 /// Relative difference that rounding in another order explains, of results of whole models in single precision.
 const CLOSE: f64 = 1e-4;
@@ -41,6 +42,8 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         strict: arguments.choice.strict,
         prefix: arguments.library.prefix()?,
         about: about(arguments)?,
+        settings: arguments.settings.0.clone(),
+        threads: arguments.threads,
         ..models::request(&arguments.file)
     };
     // What comes out is no model: it does not take the place of one.
@@ -50,43 +53,45 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         let plan = plan::plan(&model, request.registers()?)?;
         plan.kernels.iter().map(|kernel| Ok(pipeline::history(&kernel.definition)?)).collect()
     })?;
-    let mut parameters = None;
-    let text = match arguments.emit {
-        Some(Stage::Functional) => {
-            let plan = plan::plan(&model, request.registers()?)?;
-            plan.kernels
-                .iter()
-                .map(|k| format!("-- {}\n{}\n", k.operator, functional::print::definition(&k.definition)))
-                .collect()
-        }
-        Some(Stage::Loops) => pipeline::compile(&model, &request)?.program.to_string(),
-        Some(Stage::Header) => pipeline::compile(&model, &request)?.header,
-        None | Some(Stage::C) => {
-            let compiled = pipeline::compile(&model, &request)?;
-            if let Some(output) = arguments.output.as_ref().filter(|_| compiled.plan.parameter_bytes > 0) {
-                let path = parameter_path(output);
-                spares_sources(output)?;
-                write_whole(&path, &pipeline::parameter_block(&compiled.plan))?;
-                parameters = Some(path.display().to_string());
-            }
-            compiled.source
-        }
-        Some(_) => {
-            return Err(Failure::refused("X0007", "a model does not have this stage, only its operators do")
-                .help("stages of models are functional, loops, c and header"));
-        }
-    };
+    let stage = arguments.emit.unwrap_or(Stage::C);
+    let ModelFiles { output, parameters } =
+        arguments.target.backend().compile_model(&model, stage, &request)?;
+    for note in &output.notes {
+        report::print_error(&format!("{note}\n"));
+    }
     let mut written = Vec::new();
-    if let Some(output) = &arguments.output {
-        write_whole(output, text.as_bytes())?;
-        written.push(output.display().to_string());
-        written.extend(parameters);
+    if let Some(path) = &arguments.output {
+        written = super::compile::write(path, &output)?;
+        if !parameters.is_empty() {
+            let beside = match output.files.as_slice() {
+                [_] => parameter_path(path),
+                _ => path.join(format!("{}.parameters", targets::stem(&request.function()))),
+            };
+            write_whole(&beside, &parameters)?;
+            written.push(beside.display().to_string());
+        }
     }
     if as_json {
-        let text = arguments.output.is_none().then_some(text);
+        let text = arguments.output.is_none().then_some(output.text());
         report::print_json(json!({ "ok": true, "written": written, "text": text, "diagnostics": [] }));
     } else if arguments.output.is_none() {
-        report::print(&text);
+        report::print(output.text());
+    }
+    Ok(())
+}
+
+/// Whether the memory of this machine holds a model that runs: the command, the driver and the files
+/// between them hold parameters, inputs and outputs.
+///
+/// # Errors
+/// `X0103` if it does not.
+pub fn fits(compiled: &CompiledModel) -> Result<(), Failure> {
+    let ports = compiled.plan.inputs.iter().chain(&compiled.plan.outputs);
+    let held = ports.map(|port| port.bytes() as u128).sum::<u128>() + compiled.plan.parameter_bytes as u128;
+    let needed = 3 * held + compiled.plan.arena_bytes as u128;
+    if needed > bind::available_memory() {
+        return Err(Failure::environment("X0103", format!("the model needs {}", bind::amount(needed)))
+            .note(format!("{} are free", bind::amount(bind::available_memory()))));
     }
     Ok(())
 }
@@ -103,8 +108,12 @@ pub fn about(arguments: &Compile) -> Result<Vec<String>, Failure> {
     let mut sizes: Vec<String> =
         arguments.sizes.iter().map(|(name, extent)| format!("--size {name}={extent}")).collect();
     sizes.extend(arguments.choice.strict.then(|| "--strict".to_owned()));
-    let registers = crate::machine::registers()?;
-    sizes.push(format!("vector registers: {} of {} bytes", registers.count, registers.bytes));
+    if arguments.target.abilities().mapping {
+        sizes.push(format!("--target {}", arguments.target.name()));
+    } else {
+        let registers = crate::machine::registers()?;
+        sizes.push(format!("vector registers: {} of {} bytes", registers.count, registers.bytes));
+    }
     Ok(vec![
         format!("Made by {} from {name}", library::generator()),
         format!("(SHA-256 {digest})"),
@@ -215,22 +224,14 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         memory,
         strict: arguments.choice.strict,
         profile: arguments.profile,
+        settings: arguments.settings.0.clone(),
+        threads: arguments.threads,
         ..models::request(&arguments.file)
     };
     let model = models::prepare_sound(original.clone(), &request)?;
-    let compiled = pipeline::compile(&model, &request)?;
-    // The command, the driver and the files between them hold parameters, inputs and outputs.
-    let ports = compiled.plan.inputs.iter().chain(&compiled.plan.outputs);
-    let held = ports.map(|port| port.bytes() as u128).sum::<u128>() + compiled.plan.parameter_bytes as u128;
-    let needed = 3 * held + compiled.plan.arena_bytes as u128;
-    if needed > bind::available_memory() {
-        return Err(Failure::environment("X0103", format!("the model needs {}", bind::amount(needed)))
-            .note(format!("{} are free", bind::amount(bind::available_memory()))));
-    }
+    let ModelProgram { compiled, executable, notes, emulated } =
+        arguments.target.backend().build_model(&model, &request, arguments)?;
     let inputs = inputs(&compiled, given, arguments.seed)?;
-    let exact = arguments.check == Some(Against::Evaluator);
-    let optimise = if exact { Optimise::FastExact } else { Optimise::Fast };
-    let executable = build(&compiled, optimise)?;
     let schedule = Schedule {
         threads: arguments.threads,
         repetitions: arguments.reps,
@@ -250,8 +251,19 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
             (Some(compared.text()), Some(compared))
         }
     };
-    let mut ran =
-        Ran { arguments, compiled: &compiled, outcome: &outcome, sizes: &sizes, written: Vec::new() };
+    let modelled = match emulated {
+        Some((path, chip)) => Some((crate::athread::read_report(&path)?, chip)),
+        None => None,
+    };
+    let mut ran = Ran {
+        arguments,
+        compiled: &compiled,
+        outcome: &outcome,
+        sizes: &sizes,
+        notes: &notes,
+        modelled: modelled.as_ref(),
+        written: Vec::new(),
+    };
     ran.write()?;
     if as_json {
         close(compared.as_ref())?;

@@ -124,11 +124,12 @@ pub(super) fn by_models(
     threads_of_code: Option<u32>,
 ) -> Result<(), Failure> {
     if !target.abilities().models {
-        let message = format!("a model is not translated for the target {}", target.name());
-        return Err(Failure::refused("X0007", message).help("leave `--target` out to get C with OpenMP"));
+        return Err(target::no_models(target.name()));
     }
-    let of_targets = settings.given().map(|name| format!("--{name}"));
-    let of_targets = of_targets.chain(threads_of_code.map(|_| "--threads".to_owned()));
+    let own = |name: &&str| target.settings().iter().any(|setting| setting.name == *name);
+    let of_targets = settings.given().filter(|name| !own(name)).map(|name| format!("--{name}"));
+    let threads = threads_of_code.filter(|_| !target.abilities().threads);
+    let of_targets = of_targets.chain(threads.map(|_| "--threads".to_owned()));
     let of_programs = given(choice).into_iter().filter(|option| *option != "--strict").map(str::to_owned);
     match of_targets.chain(of_programs).next() {
         None => Ok(()),

@@ -8,6 +8,8 @@ use loops::Name;
 use serde_json::{Value as Json, json};
 
 use super::ort;
+use super::run_athread::modelled;
+use crate::athread::Report;
 use crate::cli::Run;
 use crate::execute::Outcome;
 use crate::failure::Failure;
@@ -23,6 +25,10 @@ pub(super) struct Ran<'a> {
     pub(super) compiled: &'a CompiledModel,
     pub(super) outcome: &'a Outcome,
     pub(super) sizes: &'a BTreeMap<Name, i64>,
+    /// How it was compiled, a line each.
+    pub(super) notes: &'a [String],
+    /// What the emulator of a chip reports, if it ran on one: times are modelled then.
+    pub(super) modelled: Option<&'a (Option<Report>, &'static str)>,
     /// Files with results.
     pub(super) written: Vec<String>,
 }
@@ -60,6 +66,12 @@ impl Ran<'_> {
             "seconds": self.outcome.times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
             "check": agreement,
         });
+        if let Some((report, _)) = self.modelled {
+            // Those of the emulation tell nothing.
+            value["seconds"] = json!([]);
+            value["mapping"] = json!(self.notes);
+            value["modelled"] = json!(report.as_ref().map(|r| r.json.clone()));
+        }
         if self.arguments.profile {
             value["profile"] = json!(profile_json(self.compiled, &self.outcome.profile));
         }
@@ -85,7 +97,17 @@ impl Ran<'_> {
         for path in &self.written {
             text.push_str(&format!("wrote {path}\n"));
         }
-        text.push_str(&report::times(&Summary::of(&self.outcome.times), agreement));
+        match self.modelled {
+            None => text.push_str(&report::times(&Summary::of(&self.outcome.times), agreement)),
+            Some((report, chip)) => {
+                let lines = self.notes.iter().map(String::as_str).chain(agreement);
+                lines.for_each(|line| text.push_str(&format!("{line}\n")));
+                text.push_str(&match report {
+                    Some(report) => modelled(report, chip),
+                    None => "no kernel was spawned\n".to_owned(),
+                });
+            }
+        }
         if self.arguments.profile {
             text.push_str(&profile(self.compiled, &self.outcome.profile));
         }

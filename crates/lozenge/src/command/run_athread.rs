@@ -70,7 +70,7 @@ fn whole(path: &Path, source: &Source) -> bool {
 }
 
 /// How to run on the emulator.
-pub(super) fn settings(arguments: &Run) -> Settings {
+pub(crate) fn settings(arguments: &Run) -> Settings {
     Settings {
         seed: arguments.seed,
         pro: Cores::of(&arguments.settings.0).chip.crts,
@@ -79,7 +79,7 @@ pub(super) fn settings(arguments: &Run) -> Settings {
 }
 
 /// The headers of files, as names and texts.
-pub(super) fn headers(files: &targets::athread::Files) -> Vec<(&str, &str)> {
+pub(crate) fn headers(files: &targets::athread::Files) -> Vec<(&str, &str)> {
     files.header.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
@@ -291,24 +291,26 @@ fn tell(arguments: &Run, source: &Source, outcome: &Outcome, as_json: bool) {
     }
     match &outcome.report {
         None => text.push_str("no kernel was spawned\n"),
-        Some(r) => {
-            text.push_str(&format!(
-                "traffic: {} bytes in {} transfers, {:.2} times what is touched\n",
-                r.traffic(),
-                r.commands,
-                r.traffic() as f64 / r.touched().max(1) as f64
-            ));
-            text.push_str(&format!(
-                "time: {} modelled, on {} cores of {chip} in {} spawns; {:.1} % of it waiting, {:.1} % of the roofline bound; {} of {} bytes of local memory\n",
-                seconds(r.seconds),
-                r.threads,
-                r.spawns,
-                100.0 * r.stall_share,
-                100.0 * r.bound_share(),
-                r.ldm.0,
-                r.ldm.1
-            ));
-        }
+        Some(r) => text.push_str(&modelled(r, chip)),
     }
     report::print(&text);
+}
+
+/// What the emulator counted, and the time of its model, in two lines.
+pub(super) fn modelled(r: &Report, chip: &str) -> String {
+    format!(
+        "traffic: {} bytes in {} transfers, {:.2} times what is touched\n\
+         time: {} modelled, on {} cores of {chip} in {} spawns; {:.1} % of it waiting, {:.1} % of the \
+         roofline bound; {} of {} bytes of local memory\n",
+        r.traffic(),
+        r.commands,
+        r.traffic() as f64 / r.touched().max(1) as f64,
+        seconds(r.seconds),
+        r.threads,
+        r.spawns,
+        100.0 * r.stall_share,
+        100.0 * r.bound_share(),
+        r.ldm.0,
+        r.ldm.1
+    )
 }

@@ -200,14 +200,8 @@ fn apart(member: &str) -> Diagnostic {
         .help("use `--target openmp`, or copy the member to an array of its own before the region, and back after it")
 }
 
-fn one(
-    front: &Front,
-    original: &Function,
-    request: &Request,
-    Way { share, part, stages }: Way,
-) -> Result<Mapped, Failure> {
+fn one(front: &Front, original: &Function, request: &Request, way: Way) -> Result<Mapped, Failure> {
     let grid = grid(request)?;
-    let chip = chip(request);
     let cores = cores_by_hand(original);
     if !cores.is_empty() {
         if !request.tile.is_empty() {
@@ -219,6 +213,39 @@ fn one(
         }
         return by_hand(front, original, &cores, request);
     }
+    let mut mapped =
+        in_one_way(original, request, grid, way).map_err(|d| placed(front, &original.name, d))?;
+    mapped.notes = mapped.notes.into_iter().map(|note| with_lines(front, &original.name, note)).collect();
+    Ok(mapped)
+}
+
+/// A function that no front end knows, such as an operator of a model: mapped so that the target has
+/// files for it.
+///
+/// # Errors
+/// What the mapping and the target refuse.
+pub(super) fn kernel(function: &Function, request: &Request) -> Result<Mapped, Failure> {
+    let (grid, chip) = (grid(request)?, chip(request));
+    let files = |mapped: &Mapped| targets::athread::emit(&[&mapped.function], "kernel", grid.cores(), chip);
+    let mut way = Way { share: true, part: 4, stages: false };
+    loop {
+        let mapped = in_one_way(function, request, grid, way)?;
+        match files(&mapped) {
+            Err(d) if d.code == Code("T0006") && way.share => way.share = false,
+            Err(d) if d.code == Code("T0005") && way.part > 1 => way.part -= 1,
+            done => return Ok(done.map(|_| mapped)?),
+        }
+    }
+}
+
+/// Maps a function in one way, and checks its local memory.
+fn in_one_way(
+    original: &Function,
+    request: &Request,
+    grid: Grid,
+    Way { share, part, stages }: Way,
+) -> Result<Mapped, Diagnostic> {
+    let chip = chip(request);
     // Cores have arrays of scalars; the host takes pairs apart and puts them together.
     let apart = pair_splitting::apart(original);
     // Translated programs have the same names for sums in several loops.
@@ -236,8 +263,7 @@ fn one(
         exchange: share && !chip.crts && grid.cores() % chip.grid.1 == 0,
         ..polyhedral::athread::Options::default()
     };
-    let refuse = |d| placed(front, &original.name, d);
-    let mut mapped = polyhedral::athread::map(scalars, &options).map_err(refuse)?;
+    let mut mapped = polyhedral::athread::map(scalars, &options)?;
     // By code that has no part in the mapping, on what goes to the target.
     let limits = Limits::from(LOCAL_MEMORY);
     match polyhedral::local::check(scalars, &mapped.function, chip.buffers(), limits) {
@@ -245,12 +271,11 @@ fn one(
         Err(d) if d.code == Code("P0002") => {
             mapped.notes.push("local memory was not checked: that would take too many operations".to_owned());
         }
-        Err(d) => return Err(refuse(d)),
+        Err(d) => return Err(d),
     }
     if let Some(apart) = apart {
         mapped.function = apart.together(&mapped.function);
     }
-    mapped.notes = mapped.notes.into_iter().map(|note| with_lines(front, &original.name, note)).collect();
     Ok(mapped)
 }
 

@@ -52,6 +52,10 @@ pub struct ModelRequest {
     pub strict: bool,
     /// The vector registers of a core; none: those of this machine.
     pub registers: Option<Registers>,
+    /// Values of options that only some targets have.
+    pub settings: targets::Settings,
+    /// The number of cores, of targets whose code is for a number of them.
+    pub threads: Option<u32>,
     /// Who is told what is being done.
     pub progress: Progress,
 }
@@ -67,6 +71,8 @@ impl Default for ModelRequest {
             about: Vec::new(),
             strict: false,
             registers: None,
+            settings: targets::Settings::default(),
+            threads: None,
             progress: Progress::default(),
         }
     }
@@ -74,7 +80,7 @@ impl Default for ModelRequest {
 
 impl ModelRequest {
     /// The name of the model's function: the prefix, or the name of the file without its ending.
-    fn function(&self) -> String {
+    pub(crate) fn function(&self) -> String {
         let of_file = || Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         self.prefix.clone().or_else(of_file).filter(|name| !name.is_empty()).unwrap_or("model".to_owned())
     }
@@ -173,6 +179,16 @@ pub fn compile(model: &Model, request: &ModelRequest) -> Result<CompiledModel, F
     let program = Program { functions };
     let options = targets::Options { workspace: true, local: true, ..targets::Options::default() };
     let emitted = targets::emit(&program, &options)?;
+    assembled(plan, program, emitted, request)
+}
+
+/// The C of the functions of a plan, with the function of the model behind them.
+pub(super) fn assembled(
+    plan: Plan,
+    program: Program,
+    emitted: targets::Emitted,
+    request: &ModelRequest,
+) -> Result<CompiledModel, Failure> {
     let takes = emitted.source.contains(model::WORKSPACE);
     let workspace_bytes =
         if takes { program.functions.iter().map(|f| taken(&f.body)).max().unwrap_or(0) } else { 0 };
@@ -209,7 +225,8 @@ fn translated(plan: &Plan, progress: &Progress) -> Result<Vec<Function>, Diagnos
     progress.tell(Event::Count("translating operators", plan.kernels.len() as u64));
     let one = |kernel: &Kernel| {
         progress.tell(Event::Item(&kernel.operator.to_string()));
-        let function = lower(kernel).map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?;
+        let function = lower(kernel, &passes::MODEL)
+            .map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?;
         progress.tell(Event::Counted);
         Ok(function)
     };
@@ -303,10 +320,11 @@ fn taken(body: &[loops::Stmt]) -> usize {
     body.iter().map(of).fold(0, usize::saturating_add)
 }
 
-/// The loop function of a kernel.
-fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
+/// The loop function of a kernel after a list of passes.
+pub(super) fn lower(kernel: &Kernel, pipeline: &passes::Pipeline) -> Result<Function, Diagnostic> {
     let definition = &kernel.definition;
-    let function = at_known_extents(definition)?;
+    let translated = dpia::translate(definition, dpia::Mode::Default)?.function;
+    let function = pipeline.run(translated, &mut Vec::new());
     let expected = definition.params.len() + kernel.results.len();
     // Results without dimensions that stand beside each other are one pair in memory; in a model each has a place of its own.
     let function = match polyhedral::athread::pair_splitting::apart(&function) {

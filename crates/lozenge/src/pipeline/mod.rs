@@ -12,6 +12,7 @@ mod certificate;
 mod functional;
 mod gain;
 pub mod graph;
+pub mod model_on_cores;
 pub mod mpi;
 mod regions;
 pub(crate) mod rewriting;

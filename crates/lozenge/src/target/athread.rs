@@ -1,16 +1,20 @@
 //! The target `athread`: files by the mapping of `pipeline::athread`, programs on emulated cores.
 
+use graph::Model;
 use loops::Program;
-use targets::athread::{Athread, with_sources};
+use targets::athread::{Athread, Cores, with_sources};
 use targets::{Output, Stage};
 
-use super::{Backend, Compiled};
+use super::{Backend, Compiled, ModelFiles, ModelProgram};
+use crate::athread::{Emulator, Sources};
 use crate::cli::{Bench, Run};
 use crate::failure::Failure;
-use crate::pipeline::Front;
 use crate::pipeline::athread::{self, OnCores};
+use crate::pipeline::graph::{self as pipeline, ModelRequest};
+use crate::pipeline::{Front, model_on_cores};
+use crate::process::Compiler;
 use crate::request::Request;
-use crate::{command, kernel};
+use crate::{command, execute, kernel};
 
 impl Backend for Athread {
     fn compile(&self, front: &Front, stage: Stage, request: &Request) -> Result<Compiled, Failure> {
@@ -33,6 +37,55 @@ impl Backend for Athread {
             _ => return Err(super::no_stage(self)),
         };
         Ok(Compiled { output, warnings: Vec::new() })
+    }
+
+    fn compile_model(
+        &self,
+        model: &Model,
+        stage: Stage,
+        request: &ModelRequest,
+    ) -> Result<ModelFiles, Failure> {
+        let made = model_on_cores::compile(model, request)?;
+        if stage == Stage::C {
+            let parameters = pipeline::parameter_block(&made.compiled.plan);
+            return Ok(ModelFiles { output: made.output(&request.function()), parameters });
+        }
+        let text = match stage {
+            Stage::Loops => made.program.to_string(),
+            Stage::Header => made.compiled.header,
+            _ => return Err(super::no_stage_of_models("loops, c and header")),
+        };
+        let output = Output { notes: made.notes, ..Output::of_text("", text) };
+        Ok(ModelFiles { output, parameters: Vec::new() })
+    }
+
+    fn build_model(
+        &self,
+        model: &Model,
+        request: &ModelRequest,
+        arguments: &Run,
+    ) -> Result<ModelProgram, Failure> {
+        let made = model_on_cores::compile(model, request)?;
+        command::model::fits(&made.compiled)?;
+        let compiler = Compiler::find()?;
+        let emulator = Emulator::build(&compiler)?;
+        let routines = std::slice::from_ref(&made.compiled.signature);
+        let driver = execute::driver(routines);
+        let mut headers = command::run_athread::headers(&made.files);
+        headers.push((&made.declarations.0, &made.declarations.1));
+        headers.push(("program.h", &made.compiled.header));
+        let program = emulator.program(&Sources {
+            host: &made.files.host,
+            more: &[("model.c", &made.compiled.source), ("driver.c", &driver)],
+            slave: &made.files.slave,
+            headers: &headers,
+            folder: None,
+            flags: &[],
+        })?;
+        let (executable, report) = program.executable(routines, command::run_athread::settings(arguments));
+        let emulated = Some((report, Cores::of(&request.settings).chip.name));
+        let notes = made.notes.into_iter().chain(made.files.remarks()).collect();
+        Ok(ModelProgram { compiled: made.compiled, executable, notes, emulated })
     }
 
     fn runs(&self) -> &'static str {

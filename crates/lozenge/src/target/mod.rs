@@ -10,13 +10,17 @@ mod openmp;
 
 use std::fmt;
 use std::ops::Deref;
+use std::path::PathBuf;
 
+use graph::Model;
 use loops::Diagnostic;
 use targets::{Output, Setting, Stage};
 
 use crate::cli;
+use crate::execute::Executable;
 use crate::failure::Failure;
 use crate::pipeline::Front;
+use crate::pipeline::graph::{CompiledModel, ModelRequest};
 use crate::request::Request;
 
 /// All targets; the first is the one that is meant where none is named.
@@ -32,11 +36,43 @@ pub struct Compiled {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// What a model became.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModelFiles {
+    /// Its files, and remarks on them.
+    pub output: Output,
+    /// The block of parameters; empty where a stage on the way was asked for.
+    pub parameters: Vec<u8>,
+}
+
+/// A model that was built.
+#[derive(Debug)]
+pub(crate) struct ModelProgram {
+    /// Places, calls, parameters.
+    pub compiled: CompiledModel,
+    /// Its first routine is the model.
+    pub executable: Executable,
+    /// Remarks on how it was compiled, a line each.
+    pub notes: Vec<String>,
+    /// Where the report of an emulator will be, and what it emulates.
+    pub emulated: Option<(PathBuf, &'static str)>,
+}
+
 /// What a target needs that takes other crates, or processes.
 pub(crate) trait Backend: targets::Target {
     /// The files of a source, or a stage on the way. Options of the request that the target does
     /// not have were refused before.
     fn compile(&self, front: &Front, stage: Stage, request: &Request) -> Result<Compiled, Failure>;
+
+    /// The files of a prepared model, or a stage on the way: of targets that translate models.
+    fn compile_model(&self, _: &Model, _: Stage, _: &ModelRequest) -> Result<ModelFiles, Failure> {
+        Err(no_models(self.name()))
+    }
+
+    /// A prepared model as a program that runs: of targets that translate models.
+    fn build_model(&self, _: &Model, _: &ModelRequest, _: &cli::Run) -> Result<ModelProgram, Failure> {
+        Err(no_models(self.name()))
+    }
 
     /// What `lozenge run` runs, in a few words.
     fn runs(&self) -> &'static str;
@@ -120,6 +156,19 @@ pub(crate) fn list(words: &[impl AsRef<str>], last: &str) -> String {
 /// The names of targets, for messages.
 pub(crate) fn names(targets: impl Iterator<Item = Target>) -> String {
     list(&targets.map(|target| target.name()).collect::<Vec<_>>(), "and")
+}
+
+/// A target that models are not translated for.
+pub(crate) fn no_models(name: &str) -> Failure {
+    let others = names(ALL.iter().copied().filter(|target| target.abilities().models));
+    Failure::refused("X0007", format!("a model is not translated for the target {name}"))
+        .help(format!("models have the targets {others}"))
+}
+
+/// A stage that models do not have.
+pub(crate) fn no_stage_of_models(stages: &str) -> Failure {
+    Failure::refused("X0007", "a model does not have this stage, only its operators do")
+        .help(format!("stages of models are {stages}"))
 }
 
 /// A stage that a target does not have.

@@ -2,7 +2,7 @@
 
 use loops::value::Builtin;
 use loops::visit::assigns;
-use loops::{BinaryOp, Code, Diagnostic, Expr, Function, Name, Scalar, UnaryOp};
+use loops::{BinaryOp, Code, Diagnostic, Expr, Function, Name, Scalar};
 
 use super::{Options, reductions};
 use crate::dependence::Dependence;
@@ -77,11 +77,6 @@ pub(super) fn not_for_cores(model: &Model) -> Option<Diagnostic> {
                 format!("the shift by `{count}` in `{}`", statement.label),
                 "cores shift only by constants from 0 to 31",
                 "multiply or divide by a power of two from a table, or use `--target openmp`",
-            )),
-            Expr::Unary(UnaryOp::Bits, _) => Some((
-                format!("the bits of a number as another type, in `{}`", statement.label),
-                "cores have no instruction for it",
-                "use `--target openmp`",
             )),
             _ => None,
         };

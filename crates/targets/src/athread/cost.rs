@@ -90,7 +90,7 @@ pub(super) fn expression(e: &Expr) -> Cost {
             cost = expression(a);
             cost.operations += 1.0;
             cost.arithmetic += match op {
-                UnaryOp::Neg | UnaryOp::Not | UnaryOp::Abs => 1.0,
+                UnaryOp::Neg | UnaryOp::Not | UnaryOp::Abs | UnaryOp::Bits => 1.0,
                 UnaryOp::Sqrt => DIVISION,
                 _ => CALL,
             };

@@ -113,7 +113,7 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
         host: String::new(),
         slave,
         header: Some((name, header)),
-        build: build(stem, chip),
+        build: build_script(stem, chip, &[]),
         notes,
         followed,
         unchecked,
@@ -149,13 +149,23 @@ pub fn with_sources(build: &str, folder: &str) -> String {
     build.replacen(SOURCES, &format!("{SOURCES}[ -n \"$SOURCES\" ] || SOURCES={folder}\n"), 1)
 }
 
-fn build(stem: &str, chip: &Chip) -> String {
+/// The script that builds the files of a program, and further files for the host by these names (without
+/// their ending).
+pub fn build_script(stem: &str, chip: &Chip, more: &[&str]) -> String {
     let (host, slave, hybrid) = if chip.crts {
         ("swgcc -mhost -O2", "swgcc -mslave -msimd -O2", "swgcc -mhybrid")
     } else {
         ("sw5cc -host -O2", "sw5cc -slave -msimd -O2", "sw5cc -hybrid")
     };
     let name = chip.name;
+    let mut objects = format!("\"$here/{stem}_host.o\" \"$here/{stem}_slave.o\"");
+    let mut compile = String::new();
+    for file in more {
+        compile.push_str(&format!(
+            "{host} ${{SOURCES:+-I\"$SOURCES\"}} ${{CFLAGS:-}} -c \"$here/{file}.c\" -o \"$here/{file}.o\"\n"
+        ));
+        objects.push_str(&format!(" \"$here/{file}.o\""));
+    }
     format!(
         r#"#!/bin/sh
 # Builds {stem} for {name}, beside this script. Flags for the compilers in CFLAGS; further objects and libraries as arguments.
@@ -164,7 +174,7 @@ here=$(dirname -- "$0")
 case $here in [-@]*) here=./$here ;; esac
 {host} ${{SOURCES:+-I"$SOURCES"}} ${{CFLAGS:-}} -c "$here/{stem}_host.c" -o "$here/{stem}_host.o"
 {slave} ${{CFLAGS:-}} -c "$here/{stem}_slave.c" -o "$here/{stem}_slave.o"
-{hybrid} "$here/{stem}_host.o" "$here/{stem}_slave.o" -o "$here/{stem}" -lm "$@"
+{compile}{hybrid} {objects} -o "$here/{stem}" -lm "$@"
 "#
     )
 }

@@ -117,7 +117,7 @@ impl Target for Athread {
 
     fn abilities(&self) -> Abilities {
         Abilities {
-            models: false,
+            models: true,
             libraries: false,
             passes: false,
             threads: true,
