@@ -49,6 +49,9 @@ pub struct Cli {
     /// The C compiler [default: `CC`, else gcc, cc or clang].
     #[arg(long, global = true, value_name = "COMMAND")]
     pub cc: Option<PathBuf>,
+    /// The machine that code is for: a description that ships (`lozenge machine --list`), or a file [default: this machine].
+    #[arg(long, global = true, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -108,6 +111,8 @@ pub enum Command {
     Show(Show),
     /// List the passes on loop programs, and the pipelines that are made of them.
     Passes,
+    /// Print the description of this machine, or of the one that `--machine` names, as `--machine` reads it.
+    Machine(Machine),
     /// Write a page that shows the stages of a program or model side by side, and what was done with it.
     Explore(Explore),
     /// Print the completions of this command for a shell.
@@ -116,6 +121,19 @@ pub enum Command {
     Man(Man),
     /// Serve an editor over standard input and output, by the Language Server Protocol.
     Lsp,
+}
+
+/// Options of `lozenge machine`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge machine > mine.toml                 this machine, to be edited
+  lozenge machine --machine avx512            one that ships
+  lozenge compile k.c --machine mine.toml")]
+pub struct Machine {
+    /// The names of the descriptions that ship.
+    #[arg(long)]
+    pub list: bool,
 }
 
 /// Options of `lozenge completions`.

@@ -1,12 +1,31 @@
-//! What this machine is: the sizes of its caches and its vector registers, for those who make tiles, who are told and never look.
+//! What this machine is: the sizes of its caches and its vector registers, for those who make tiles,
+//! who are told and never look; and the descriptions of other machines.
+
+pub mod description;
 
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use loops::Registers;
 use polyhedral::locality::Caches;
 
 use crate::failure::Failure;
+
+pub use description::Description;
+
+/// The machine that the command line names.
+static CHOSEN: OnceLock<Description> = OnceLock::new();
+
+/// From now on the command compiles for this machine, where nothing else is said.
+pub fn choose(description: Description) {
+    let _ = CHOSEN.set(description);
+}
+
+/// The machine that the command line names; none: this one.
+pub fn chosen() -> Option<&'static Description> {
+    CHOSEN.get()
+}
 
 /// The variable that stands for `--caches` where that is not given.
 const VARIABLE: &str = "LOZENGE_CACHES";

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::files::{read_bytes, read_text, write_pieces, write_whole};
 use crate::pipeline::graph::{self as pipeline, ModelRequest};
 use crate::pipeline::rewriting;
-use crate::{progress, report};
+use crate::{machine, progress, report};
 
 /// Reads a model, and the files of its external data. Functions that it brings along are put in
 /// place of their calls.
@@ -76,7 +76,8 @@ pub fn name(path: &Path) -> String {
 
 /// What is asked for of the model of a file, with the progress of the command.
 pub fn request(path: &Path) -> ModelRequest {
-    ModelRequest { name: name(path), progress: progress::of_request(), ..ModelRequest::default() }
+    let registers = machine::chosen().and_then(|machine| machine.registers);
+    ModelRequest { name: name(path), registers, progress: progress::of_request(), ..ModelRequest::default() }
 }
 
 /// Checks a model and puts right what has one meaning only, unless that is to be refused

@@ -11,6 +11,7 @@ use polyhedral::locality::Caches;
 use targets::Settings;
 
 use crate::failure::{Failure, Source};
+use crate::machine::{self, Description};
 use crate::target::Target;
 
 pub use dpia::Mode;
@@ -135,6 +136,8 @@ pub struct Request {
     pub caches: Option<Caches>,
     /// The vector registers of a core; none: those of this machine.
     pub registers: Option<Registers>,
+    /// The machine that code is for; none: this one.
+    pub machine: Option<Description>,
     /// The order of loops.
     pub schedule: Schedule,
     /// Schedules that measurement has chosen ([`pipeline::tuned`](crate::pipeline::tuned)), for functions of whose
@@ -178,6 +181,23 @@ pub struct Request {
 }
 
 impl Request {
+    /// The caches to compile for.
+    ///
+    /// # Errors
+    /// As [`machine::caches`].
+    pub(crate) fn caches(&self) -> Result<Caches, Failure> {
+        machine::caches(self.caches.or(self.machine.as_ref().and_then(|machine| machine.caches)))
+    }
+
+    /// The vector registers to compile for.
+    ///
+    /// # Errors
+    /// As [`machine::registers`].
+    pub(crate) fn registers(&self) -> Result<Registers, Failure> {
+        let described = || self.machine.as_ref().and_then(|machine| machine.registers);
+        self.registers.or_else(described).map_or_else(machine::registers, Ok)
+    }
+
     /// What names of files begin with.
     pub(crate) fn stem(&self) -> String {
         if self.stem.is_empty() { "program".to_owned() } else { targets::stem(&self.stem) }

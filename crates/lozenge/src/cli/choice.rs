@@ -8,7 +8,7 @@ use super::TargetSettings;
 use crate::failure::Failure;
 use crate::request::{self, Request};
 use crate::target::Target;
-use crate::{encoding, files, progress};
+use crate::{encoding, files, machine, progress};
 
 /// Which definition, and what is done to it before code is generated.
 #[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
@@ -83,6 +83,7 @@ impl Choice {
             reassociate: self.reassociate,
             tile: self.tile.clone(),
             caches: self.caches,
+            machine: machine::chosen().cloned(),
             schedule: files::schedule(self.schedule.as_deref())?,
             types: self.types.clone(),
             preprocessor: self.includes.iter().chain(&self.defines).cloned().collect(),

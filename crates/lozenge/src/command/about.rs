@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::files;
+use crate::machine::{self, description};
 use crate::process::Compiler;
 use crate::report;
 
@@ -23,6 +24,24 @@ pub(super) fn version() -> String {
         env!("CARGO_PKG_VERSION"),
         isl::version()
     )
+}
+
+/// Prints the description of the machine that `--machine` names, or of this one; or what there is.
+///
+/// # Errors
+/// `X0804` if the environment describes no machine; `X0001` if the file can't be read again.
+pub(super) fn machine(list: bool, name: Option<&str>, as_json: bool) -> Result<(), Failure> {
+    let shipped = name.and_then(description::shipped);
+    let text = match (list, name) {
+        (true, _) => description::names().map(|name| format!("{name}\n")).collect(),
+        (false, None) => description::text("mine", machine::caches(None)?, machine::registers()?),
+        (false, Some(name)) => match shipped {
+            Some(text) => text.to_owned(),
+            None => files::read_source(Path::new(name))?.text,
+        },
+    };
+    report::give(&text, None, as_json);
+    Ok(())
 }
 
 /// Prints the completions for a shell.

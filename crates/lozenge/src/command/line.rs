@@ -7,11 +7,13 @@ use std::path::Path;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use targets::athread::CHIP;
 
 use super::about;
 use crate::cli::{Cli, Command};
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::machine::Description;
 use crate::{models, report};
 
 /// `--check ort` as `--check=ort`: another word behind `--check` is a file.
@@ -106,6 +108,35 @@ pub(super) fn input(command: &Command) -> Option<&Path> {
         Command::Tune(of) => Some(&of.file),
         _ => None,
     }
+}
+
+/// Gives the option of a chip the value that the machine has, where the command line is silent.
+///
+/// # Errors
+/// `X0804` for a chip that no target knows.
+pub(super) fn chip(
+    command: &mut Command,
+    matches: &ArgMatches,
+    machine: &Description,
+) -> Result<(), Failure> {
+    let Some(chip) = &machine.chip else { return Ok(()) };
+    let silent = matches.subcommand().is_some_and(|(_, own)| {
+        own.try_contains_id(CHIP.name).is_ok()
+            && own.value_source(CHIP.name).is_none_or(|source| source == ValueSource::DefaultValue)
+    });
+    let settings = match command {
+        Command::Compile(of) => Some((of.target, &mut of.settings.0)),
+        Command::Run(of) => Some((of.target, &mut of.settings.0)),
+        _ => None,
+    };
+    let Some((target, settings)) = settings.filter(|_| silent) else { return Ok(()) };
+    if target.settings().contains(&CHIP) && !settings.set(&CHIP, chip) {
+        let known: Vec<&str> = CHIP.values.iter().map(|(name, _)| *name).collect();
+        let message = format!("the machine `{}` has the chip `{chip}`, which is not known", machine.name);
+        return Err(Failure::refused("X0804", message)
+            .help(format!("chips are {}", crate::target::list(&known, "and"))));
+    }
+    Ok(())
 }
 
 /// Gives options the values that are configured, where the command line is silent.

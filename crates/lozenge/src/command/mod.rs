@@ -49,7 +49,7 @@ use crate::api::{STACK, of_hang, panic_message};
 use crate::cli::{Cli, Command, FuzzOf, Look};
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::{cleanup, config, files, models, process, progress, report};
+use crate::{cleanup, config, files, machine, models, process, progress, report};
 
 /// What is asked for of a source in a file where no option says more; the command tells of the work on it.
 pub(crate) fn request() -> Request {
@@ -109,6 +109,11 @@ fn prepare(cli: &mut Cli, matches: &clap::ArgMatches) -> Result<(), Failure> {
     dash_is_standard_output(&mut cli.command)?;
     if let Some(command) = &cli.cc {
         process::choose(command);
+    }
+    if let Some(name) = &cli.machine {
+        let machine = machine::description::open(name)?;
+        line::chip(&mut cli.command, matches, &machine)?;
+        machine::choose(machine);
     }
     if !cli.no_config
         && let Some(input) = line::input(&cli.command)
@@ -191,6 +196,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             Ok(())
         }
         Command::Man(arguments) => about::manual(&arguments.output, cli.json),
+        Command::Machine(of) => about::machine(of.list, cli.machine.as_deref(), cli.json),
         Command::Passes => {
             passes::run(cli.json);
             Ok(())

@@ -111,7 +111,7 @@ pub fn about(arguments: &Compile) -> Result<Vec<String>, Failure> {
     if arguments.target.abilities().mapping {
         sizes.push(format!("--target {}", arguments.target.name()));
     } else {
-        let registers = crate::machine::registers()?;
+        let registers = models::request(&arguments.file).registers()?;
         sizes.push(format!("vector registers: {} of {} bytes", registers.count, registers.bytes));
     }
     Ok(vec![

@@ -245,12 +245,12 @@ fn with_schedule(
 /// What the polyhedral side is asked for, but for a schedule.
 fn options(request: &Request) -> Result<polyhedral::Options, Failure> {
     let default = polyhedral::Options::default();
-    let caches = crate::machine::caches(request.caches)?;
+    let caches = request.caches()?;
     let tiling = match request.tile.as_slice() {
         [] => Tiling::Caches(caches),
         sizes => Tiling::Fixed(sizes.to_vec()),
     };
-    let registers = request.registers.map_or_else(crate::machine::registers, Ok)?;
+    let registers = request.registers()?;
     let contraction = default.contraction.map(|shape| shape.for_registers(registers).for_caches(caches));
     let machine = machine(request)?;
     Ok(polyhedral::Options { tiling, contraction, machine, reassociate: request.reassociate, ..default })
@@ -261,9 +261,12 @@ const THREADS: u32 = 2;
 
 /// What costs are predicted for.
 pub fn machine(request: &Request) -> Result<Machine, Failure> {
-    let Caches { l1, l2 } = crate::machine::caches(request.caches)?;
-    let registers = request.registers.map_or_else(crate::machine::registers, Ok)?;
-    Ok(Machine::new(THREADS, registers, l1, l2))
+    let Caches { l1, l2 } = request.caches()?;
+    let usual = Machine::new(THREADS, request.registers()?, l1, l2);
+    Ok(match &request.machine {
+        Some(described) if request.caches.is_none() => described.costs(usual),
+        _ => usual,
+    })
 }
 
 /// A lowered function after the polyhedral side, where that is asked for.

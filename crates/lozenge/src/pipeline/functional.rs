@@ -74,7 +74,7 @@ pub fn schedules(checked: &Checked) -> Vec<String> {
 fn choose(source: &Source, checked: &Checked, name: &str, request: &Request) -> Result<Chosen, Failure> {
     let refuse = |d| Failure::in_source(source, vec![d]);
     let strategies = checked.strategy_set().map_err(|d| Failure::in_source(source, d))?;
-    let registers = request.registers.map_or_else(crate::machine::registers, Ok)?;
+    let registers = request.registers()?;
     let options = || Options { reassociate: request.reassociate, registers, ..Options::default() };
     let target =
         strategies.schedules().find(|(n, _)| n.as_str() == name).map(|(_, target)| target.to_string());

@@ -43,24 +43,6 @@ fn one(front: &Front, name: &str, request: &Request) -> Result<OnRanks, Failure>
     Ok(OnRanks { original, distributed })
 }
 
-/// The network that costs are compared for, as `library/machines/cluster.toml` describes it.
-fn network() -> Network {
-    let usual = Network::default();
-    let Ok(cluster) = CLUSTER.parse::<toml::Table>() else { return usual };
-    let number = |path: [&str; 3], usual: f64| {
-        let table = cluster.get(path[0]).and_then(|t| t.get(path[1])).and_then(|t| t.get(path[2]));
-        table.and_then(toml::Value::as_float).unwrap_or(usual)
-    };
-    Network {
-        latency: number(["mover", "message", "latency_s"], usual.latency),
-        bandwidth: number(["mover", "message", "bandwidth_bytes_per_s"], usual.bandwidth),
-        operations: number(["compute", "rank", "operations_per_s"], usual.operations),
-    }
-}
-
-/// The description that ships.
-const CLUSTER: &str = include_str!("../../../../library/machines/cluster.toml");
-
 /// Ranks that the code is made for where nothing is said.
 const RANKS: u32 = 4;
 
@@ -83,7 +65,8 @@ fn options(front: &Front, function: &Function, request: &Request) -> Result<Opti
     let sizes = request.sizes.iter().map(|(name, n)| (Name::new(name), *n)).collect();
     let distribution = distribution(front, function, request)?;
     let reassociate = request.reassociate;
-    Ok(Options { grid, ranks, sizes, distribution, network: network(), reassociate, ..Options::default() })
+    let network = request.machine.as_ref().map_or_else(Network::default, |machine| machine.network);
+    Ok(Options { grid, ranks, sizes, distribution, network, reassociate, ..Options::default() })
 }
 
 /// What the command line and pragmas say of where arrays are.
@@ -184,18 +167,5 @@ fn scheduled(front: &Front, kernel: Kernel, request: &Request) -> Kernel {
     match found {
         Some(function) => Kernel { function, ..kernel },
         None => kernel,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_network_is_read_from_the_description() {
-        let table: toml::Table = CLUSTER.parse().expect("toml");
-        assert_eq!(table["mover"]["message"]["latency_s"].as_float(), Some(network().latency));
-        assert_eq!(table["compute"]["rank"]["operations_per_s"].as_float(), Some(network().operations));
-        assert!(network().bandwidth > 1e6);
     }
 }
