@@ -3,7 +3,8 @@
 use std::fs;
 use std::process::{Command, Output};
 
-const PRODUCT: &str = "void f(int n, double c[restrict n][n], double a[restrict n][n], double b[restrict n][n]) {
+const PRODUCT: &str =
+    "void f(int n, double c[restrict n][n], double a[restrict n][n], double b[restrict n][n]) {
 #pragma scop
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)

@@ -1,7 +1,7 @@
 //! Loop collapsing: two loops over whole rows become one, and the two dimensions of arrays that they
 //! walk become one dimension.
 //!
-//! A batch of matrices has loops over images and channels that always stand side by side in
+//! Dimensions of one element go as well. A batch of matrices has loops over images and channels that always stand side by side in
 //! subscripts. As one loop they fill more cores, and boxes have fewer dimensions. The order of
 //! iterations stays, and so do the places of elements in memory, those of parameters included.
 //!
@@ -21,7 +21,7 @@ pub const PASS: Pass = Pass {
     step: Step {
         name: "loop-collapsing",
         literature: "loop collapsing (Padua and Wolfe 1986)",
-        about: "two loops over whole rows become one, and two dimensions of their arrays one, where no subscript has one variable without the other",
+        about: "two loops over whole rows become one, and two dimensions of their arrays one, where no subscript has one variable without the other; dimensions of one element go",
     },
     run: |function| changed(function, collapsed(function)),
 };
@@ -37,11 +37,102 @@ fn collapsed(function: &Function) -> Function {
     }
     let mut now = with_distinct_locals(function);
     let mut found = false;
+    if let Some(next) = without_units(&now) {
+        (now, found) = (next, true);
+    }
     // Each round leaves fewer loops.
     while let Some(next) = Collapse::of(&now).and_then(|collapse| collapse.function(&now)) {
         (now, found) = (next, true);
     }
     if found { now } else { function.clone() }
+}
+
+/// The extents of all arrays.
+fn arrays(function: &Function) -> BTreeMap<&Name, &[Expr]> {
+    let params = function.params.iter().map(|p| (&p.name, p.dims.as_slice()));
+    params.chain(locals(&function.body).map(|l| (&l.name, l.dims.as_slice()))).collect()
+}
+
+/// The function without dimensions of one element, whose subscripts are all 0; each array keeps one
+/// dimension. None if there is no other.
+fn without_units(function: &Function) -> Option<Function> {
+    let accesses = accesses(&function.body);
+    let mut dropped: BTreeMap<Name, BTreeSet<usize>> = BTreeMap::new();
+    for (name, dims) in arrays(function) {
+        let own: Vec<&&Access> = accesses.iter().filter(|access| access.array == *name).collect();
+        let unit = |at: &usize| {
+            dims[*at] == Expr::Int(1)
+                && own.iter().all(|access| access.indices.get(*at) == Some(&Expr::Int(0)))
+        };
+        let mut units: BTreeSet<usize> = (0..dims.len()).filter(unit).collect();
+        if units.len() == dims.len() {
+            units.pop_first();
+        }
+        if !units.is_empty() {
+            dropped.insert(name.clone(), units);
+        }
+    }
+    let shape = Shape { dropped: &dropped };
+    let mut dims = |name: &Name, dims: &[Expr]| shape.kept(name, dims);
+    let param = |param: &Param| Param { dims: shape.kept(&param.name, &param.dims), ..param.clone() };
+    let params = function.params.iter().map(param).collect();
+    let body = shape.body(&function.body, &BTreeMap::new(), &mut dims);
+    (!dropped.is_empty()).then(|| Function { params, body, ..function.clone() })
+}
+
+/// Arrays without some of their dimensions.
+struct Shape<'a> {
+    dropped: &'a BTreeMap<Name, BTreeSet<usize>>,
+}
+
+impl Shape<'_> {
+    /// What stays of a list with an entry for each dimension.
+    fn kept<T: Clone>(&self, array: &Name, all: &[T]) -> Vec<T> {
+        let dropped = self.dropped.get(array);
+        let stays = |at: &usize| dropped.is_none_or(|dropped| !dropped.contains(at));
+        all.iter().enumerate().filter(|(at, _)| stays(at)).map(|(_, one)| one.clone()).collect()
+    }
+
+    fn access(&self, access: &Access) -> Access {
+        let access = access.map_indices(&mut |index| self.expr(index));
+        Access { indices: self.kept(&access.array, &access.indices), ..access }
+    }
+
+    fn expr(&self, e: &Expr) -> Expr {
+        match e {
+            Expr::Load(access) => Expr::Load(self.access(access)),
+            _ => e.map_children(&mut |child| self.expr(child)),
+        }
+    }
+
+    /// The statements, with these extents of arrays, and with pairs of loops as one.
+    fn body(
+        &self,
+        stmts: &[Stmt],
+        pairs: &BTreeMap<Name, Pair>,
+        dims: &mut dyn FnMut(&Name, &[Expr]) -> Vec<Expr>,
+    ) -> Vec<Stmt> {
+        let one = |stmt: &Stmt| match stmt {
+            Stmt::Assign(a) => {
+                let (target, value) = (self.access(&a.target), self.expr(&a.value));
+                Stmt::Assign(Assign { target, value, ..a.clone() })
+            }
+            Stmt::Local(local) => {
+                Stmt::Local(Local { dims: dims(&local.name, &local.dims), ..local.clone() })
+            }
+            Stmt::Loop(l) => match (pairs.get(&l.var), l.body.as_slice()) {
+                (Some(pair), [Stmt::Loop(inner)]) => Stmt::Loop(Loop {
+                    upper: Expr::Int(pair.rows.saturating_mul(pair.columns)),
+                    kind: if l.kind == inner.kind { l.kind } else { LoopKind::Sequential },
+                    body: self.body(&inner.body, pairs, dims),
+                    ..l.clone()
+                }),
+                _ => stmt.map(&mut |e| self.expr(e), &mut |inner| self.body(inner, pairs, dims)),
+            },
+            _ => stmt.map(&mut |e| self.expr(e), &mut |inner| self.body(inner, pairs, dims)),
+        };
+        stmts.iter().map(one).collect()
+    }
 }
 
 /// The loop directly inside another one, and how often both run.
@@ -63,12 +154,7 @@ struct Collapse {
 impl Collapse {
     /// The largest set of pairs that agree on the dimensions of all arrays; none if that is empty.
     fn of(function: &Function) -> Option<Collapse> {
-        let arrays: BTreeMap<&Name, &[Expr]> = function
-            .params
-            .iter()
-            .map(|p| (&p.name, p.dims.as_slice()))
-            .chain(locals(&function.body).map(|l| (&l.name, l.dims.as_slice())))
-            .collect();
+        let arrays = arrays(function);
         let accesses = accesses(&function.body);
         let mut pairs = pairs(&function.body);
         let alone = alone(&function.body);
@@ -110,7 +196,10 @@ impl Collapse {
             .iter()
             .map(|param| Param { dims: dims(&param.name, &param.dims), ..param.clone() })
             .collect();
-        let body = self.body(&function.body, &mut dims);
+        // The dimension behind each of these goes.
+        let behind = |all: &BTreeSet<usize>| all.iter().map(|at| at + 1).collect();
+        let dropped = self.merged.iter().map(|(name, all)| (name.clone(), behind(all))).collect();
+        let body = Shape { dropped: &dropped }.body(&function.body, &self.pairs, &mut dims);
         fits.then(|| Function { params, body, ..function.clone() })
     }
 
@@ -124,47 +213,6 @@ impl Collapse {
             }
         }
         Some(new)
-    }
-
-    fn access(&self, access: &Access) -> Access {
-        let mut access = access.map_indices(&mut |index| self.expr(index));
-        if let Some(merged) = self.merged.get(&access.array) {
-            let mut at = 0..;
-            access
-                .indices
-                .retain(|_| at.next().is_none_or(|at: usize| at == 0 || !merged.contains(&(at - 1))));
-        }
-        access
-    }
-
-    fn expr(&self, e: &Expr) -> Expr {
-        match e {
-            Expr::Load(access) => Expr::Load(self.access(access)),
-            _ => e.map_children(&mut |child| self.expr(child)),
-        }
-    }
-
-    fn body(&self, stmts: &[Stmt], dims: &mut dyn FnMut(&Name, &[Expr]) -> Vec<Expr>) -> Vec<Stmt> {
-        let one = |stmt: &Stmt| match stmt {
-            Stmt::Assign(a) => {
-                let (target, value) = (self.access(&a.target), self.expr(&a.value));
-                Stmt::Assign(Assign { target, value, ..a.clone() })
-            }
-            Stmt::Local(local) => {
-                Stmt::Local(Local { dims: dims(&local.name, &local.dims), ..local.clone() })
-            }
-            Stmt::Loop(l) => match (self.pairs.get(&l.var), l.body.as_slice()) {
-                (Some(pair), [Stmt::Loop(inner)]) => Stmt::Loop(Loop {
-                    upper: Expr::Int(pair.rows.saturating_mul(pair.columns)),
-                    kind: if l.kind == inner.kind { l.kind } else { LoopKind::Sequential },
-                    body: self.body(&inner.body, dims),
-                    ..l.clone()
-                }),
-                _ => stmt.map(&mut |e| self.expr(e), &mut |inner| self.body(inner, dims)),
-            },
-            _ => stmt.map(&mut |e| self.expr(e), &mut |inner| self.body(inner, dims)),
-        };
-        stmts.iter().map(one).collect()
     }
 }
 
