@@ -140,30 +140,11 @@ impl Hoist {
 
     fn takes_long(&self, e: &Expr) -> bool {
         e.nodes().any(|e| match e {
-            Expr::Unary(op, _) => matches!(
-                op,
-                UnaryOp::Sqrt
-                    | UnaryOp::Exp
-                    | UnaryOp::Log
-                    | UnaryOp::Tanh
-                    | UnaryOp::Sin
-                    | UnaryOp::Cos
-                    | UnaryOp::Atan
-                    | UnaryOp::Tan
-                    | UnaryOp::Asin
-                    | UnaryOp::Acos
-                    | UnaryOp::Sinh
-                    | UnaryOp::Cosh
-                    | UnaryOp::Exp2
-                    | UnaryOp::Expm1
-                    | UnaryOp::Log2
-                    | UnaryOp::Log10
-                    | UnaryOp::Log1p
-            ),
-            Expr::Binary(
-                BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot,
-                ..,
-            ) => self.types.type_of(e).is_ok_and(Scalar::is_float),
+            Expr::Unary(op, _) => *op == UnaryOp::Sqrt || op.is_transcendental(),
+            Expr::Binary(op, ..) => {
+                let slow = matches!(op, BinaryOp::Div | BinaryOp::Rem) || op.is_transcendental();
+                slow && self.types.type_of(e).is_ok_and(Scalar::is_float)
+            }
             Expr::Call { .. } => true,
             _ => false,
         })

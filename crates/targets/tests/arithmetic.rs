@@ -395,27 +395,11 @@ fn run_compiled(folder: &Path, compiler: &str, flag: &str, rows: &[Row], input: 
 
 /// Compilers fold functions of `libm` on constants with a rounding of their own.
 fn is_exact(op: Op) -> bool {
-    !matches!(
-        op,
-        Op::Unary(
-            UnaryOp::Exp
-                | UnaryOp::Log
-                | UnaryOp::Tanh
-                | UnaryOp::Sin
-                | UnaryOp::Cos
-                | UnaryOp::Atan
-                | UnaryOp::Tan
-                | UnaryOp::Asin
-                | UnaryOp::Acos
-                | UnaryOp::Sinh
-                | UnaryOp::Cosh
-                | UnaryOp::Exp2
-                | UnaryOp::Expm1
-                | UnaryOp::Log2
-                | UnaryOp::Log10
-                | UnaryOp::Log1p
-        ) | Op::Binary(BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot)
-    )
+    match op {
+        Op::Unary(op) => !op.is_transcendental(),
+        Op::Binary(op) => !op.is_transcendental(),
+        _ => true,
+    }
 }
 
 /// What was found, where it is a neighbour of the expected number taken for that. What the C standard determines has no neighbours: NaN, zeros, infinities, 1.

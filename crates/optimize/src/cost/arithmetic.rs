@@ -128,31 +128,11 @@ impl Operations {
                     _ => self.divisions += 1.0,
                 }
             }
-            Expr::Binary(BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot, ..) | Expr::Call { .. } => {
-                self.calls += 1.0
-            }
+            Expr::Binary(op, ..) if op.is_transcendental() => self.calls += 1.0,
+            Expr::Unary(op, _) if op.is_transcendental() => self.calls += 1.0,
+            Expr::Call { .. } => self.calls += 1.0,
             Expr::Unary(UnaryOp::Sqrt, _) => self.divisions += 1.0,
-            Expr::Unary(op, _) => match op {
-                UnaryOp::Exp
-                | UnaryOp::Log
-                | UnaryOp::Tanh
-                | UnaryOp::Sin
-                | UnaryOp::Cos
-                | UnaryOp::Atan
-                | UnaryOp::Tan
-                | UnaryOp::Asin
-                | UnaryOp::Acos
-                | UnaryOp::Sinh
-                | UnaryOp::Cosh
-                | UnaryOp::Exp2
-                | UnaryOp::Expm1
-                | UnaryOp::Log2
-                | UnaryOp::Log10
-                | UnaryOp::Log1p => {
-                    self.calls += 1.0;
-                }
-                _ => self.plain += 1.0,
-            },
+            Expr::Unary(..) => self.plain += 1.0,
             Expr::Binary(..) | Expr::Compare(..) | Expr::Select(..) => self.plain += 1.0,
             _ => {}
         }
