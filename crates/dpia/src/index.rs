@@ -3,6 +3,9 @@
 //! `join` after `split` asks for `(i / n) * n + i % n`. Without simplification each such pair of
 //! views would double the expression. Every rule here holds for all values: quotients are floored,
 //! and the ranges used are those of the types.
+//!
+//! This is not `loops::simplify`: it works on phrases, before there are loops, and certificates
+//! follow its steps. What remains is simplified as loops.
 
 use functional::DataType;
 use loops::{BinaryOp, Size};

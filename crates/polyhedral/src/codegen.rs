@@ -14,9 +14,8 @@ pub(crate) mod text_order;
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::{AstBuild, AstExpr, AstExprKind, AstNode, AstNodeKind, AstOp, Flag};
+use loops::simplify::tidy;
 use loops::{Assign, Expr, Function, Loop, LoopKind, Name, ReduceOp, Stmt};
-
-pub(crate) use isl_expr::tidy;
 
 use crate::fault::{self, Result};
 use crate::limits::Limits;
@@ -416,7 +415,7 @@ fn writes(stmt: &Stmt, arrays: &BTreeSet<Name>) -> bool {
 fn put(statement: &Statement, iterators: &[Expr], e: &Expr) -> Expr {
     // Inner loops hide outer ones of the same name, so later entries win.
     let values: BTreeMap<Name, &Expr> = statement.iterators().into_iter().zip(iterators).collect();
-    isl_expr::tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())))
+    tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())))
 }
 
 /// The guards of a statement with its iterators replaced.

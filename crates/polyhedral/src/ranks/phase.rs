@@ -11,13 +11,13 @@ use isl::{Map, MultiPwAff};
 use loops::access::AccessSite;
 use loops::poly::Poly;
 use loops::ranks::{RankProgram, Run};
+use loops::simplify::tidy;
 use loops::visit::assigns;
 use loops::{Access, AccessKind, Expr, Function, Loop, Name, Param, ParamMode, Stmt};
 
 use super::bounds::Footprint;
 use super::plan::{Outer, Planned};
 use crate::affine::Frame;
-use crate::codegen::tidy;
 use crate::dependence::{self, Kind};
 use crate::model::{Model, Statement};
 

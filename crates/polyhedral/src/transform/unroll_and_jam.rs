@@ -10,10 +10,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::poly::linear;
+use loops::simplify::tidy;
 use loops::visit::taken;
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
 
-use crate::codegen::{Generated, Instance, tidy};
+use crate::codegen::{Generated, Instance};
 use crate::model::nest::by_data;
 use crate::names::fresh;
 

@@ -1,5 +1,8 @@
 //! Index arithmetic on C expressions. It is folded if both operands are literals or one is neutral.
 //!
+//! This is the arithmetic of the printer alone, on C expressions that it makes itself (offsets of
+//! rows, lengths); subscripts of programs were simplified by `loops::simplify`.
+//!
 //! Folding uses 64 bits: `100000 * 100000`, printed as it is, would be a product of `int`s.
 
 use crate::c::CExpr;
