@@ -30,7 +30,7 @@ pub fn add(a: Exp, b: Exp, ty: &DataType) -> Exp {
 }
 
 /// `a + s`; the size may be negative.
-pub fn add_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
+pub(crate) fn add_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     match a.kind() {
         _ if s.as_constant() == Some(0) => a,
         ExpKind::Size(t) => Exp::size(t.clone() + s.clone(), ty.clone()),
@@ -48,7 +48,7 @@ fn plus(a: Exp, s: &Size, ty: &DataType) -> Exp {
 }
 
 /// `s - a`
-pub fn size_minus(s: &Size, a: Exp, ty: &DataType) -> Exp {
+pub(crate) fn size_minus(s: &Size, a: Exp, ty: &DataType) -> Exp {
     match a.kind() {
         ExpKind::Size(t) => Exp::size(s.clone() - t.clone(), ty.clone()),
         // s - (t - e) = e + (s - t)
@@ -65,7 +65,7 @@ fn minus(s: &Size, a: Exp, ty: &DataType) -> Exp {
 }
 
 /// `a * s`
-pub fn mul_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
+pub(crate) fn mul_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     match (a.kind(), s.as_constant()) {
         (_, Some(1)) => a,
         (_, Some(0)) => Exp::size(Size::constant(0), ty.clone()),
@@ -75,7 +75,7 @@ pub fn mul_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
 }
 
 /// `a / s` for a natural `a`, where `s` is positive.
-pub fn div_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
+pub(crate) fn div_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     if s.as_constant() == Some(1) {
         return a;
     }
@@ -92,7 +92,7 @@ pub fn div_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
 }
 
 /// `a % s` for a natural `a`, where `s` is positive.
-pub fn mod_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
+pub(crate) fn mod_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     if s.as_constant() == Some(1) {
         return Exp::size(Size::constant(0), ty.clone());
     }

@@ -262,7 +262,7 @@ impl Prim {
     }
 
     /// The primitive of this name.
-    pub fn from_name(name: &str) -> Option<Prim> {
+    pub(crate) fn from_name(name: &str) -> Option<Prim> {
         TABLE.iter().find(|info| info.name == name).map(|info| info.prim)
     }
 }

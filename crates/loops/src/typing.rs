@@ -181,7 +181,7 @@ impl Types {
     }
 
     /// Whether the name is a loop variable or size in scope.
-    pub fn is_var(&self, name: &Name) -> bool {
+    pub(crate) fn is_var(&self, name: &Name) -> bool {
         self.vars.contains(name)
     }
 

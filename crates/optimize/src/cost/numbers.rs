@@ -65,12 +65,12 @@ impl Values {
     }
 
     /// Back to these weights.
-    pub fn set_weights(&mut self, weights: Row) {
+    pub(crate) fn set_weights(&mut self, weights: Row) {
         self.weights = weights;
     }
 
     /// Into a branch of a condition: how often it is taken. Half of the time if data decides.
-    pub fn enter_branch(&mut self, cond: &Expr, holds: bool) -> f64 {
+    pub(crate) fn enter_branch(&mut self, cond: &Expr, holds: bool) -> f64 {
         let Some(row) = self.of(cond) else { return 0.5 };
         let taken = row.map(|holds_here| if (holds_here > 0.0) == holds { 1.0 } else { 0.0 });
         let share = self.mean(&taken);

@@ -149,7 +149,7 @@ impl Staged {
 pub const MARK: &str = "contraction";
 
 /// The mark of blocks that hold a nest to be staged of which the rows depend on one another.
-pub const MARK_COLUMNS: &str = "contraction by columns";
+pub(crate) const MARK_COLUMNS: &str = "contraction by columns";
 
 /// Stages every marked block that is a contraction. `split` holds where the mark does not ask for columns.
 pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Stages {
@@ -179,7 +179,7 @@ pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Stages {
 }
 
 /// Whether some statement updates an element in more loops than the element has, at least three in all, by what can be packed for rows and columns.
-pub fn may_contract(function: &Function) -> bool {
+pub(crate) fn may_contract(function: &Function) -> bool {
     fn inside(body: &[Stmt], vars: &mut Vec<Name>) -> bool {
         body.iter().any(|stmt| match stmt {
             Stmt::Assign(assign) => {

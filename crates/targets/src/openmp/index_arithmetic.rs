@@ -68,7 +68,7 @@ pub fn add(a: CExpr, b: CExpr) -> CExpr {
 }
 
 /// `a + b`, with the terms of `b` one after another: `a + u + v` rather than `a + (u + v)`.
-pub fn add_terms(a: CExpr, b: CExpr) -> CExpr {
+pub(crate) fn add_terms(a: CExpr, b: CExpr) -> CExpr {
     match b {
         CExpr::Binary("+", u, v) => add(add_terms(a, *u), *v),
         CExpr::Binary("-", u, v) => sub(add_terms(a, *u), *v),
