@@ -1,4 +1,5 @@
-//! Expressions of the set library's syntax trees as index expressions, tidied so that a person can read them.
+//! Expressions of the set library's syntax trees as index expressions, tidied so that a person can
+//! read them.
 
 use isl::{AstExpr, AstExprKind, AstOp};
 use loops::simplify::tidy;
@@ -50,7 +51,8 @@ fn go(expr: &AstExpr, name: &dyn Fn(&str) -> Expr, depth: usize) -> Result<Expr>
         AstOp::Add => BinaryOp::Add,
         AstOp::Sub => BinaryOp::Sub,
         AstOp::Mul => BinaryOp::Mul,
-        // Exact, or of a non-negative dividend: rounding does not matter. A remainder that is compared with zero: nor does its sign.
+        // Exact, or of a non-negative dividend: rounding does not matter. A remainder that is
+        // compared with zero: nor does its sign.
         AstOp::Div | AstOp::FloorDiv | AstOp::PosDiv => BinaryOp::FloorDiv,
         AstOp::PosRem | AstOp::ZeroRem => BinaryOp::Mod,
         AstOp::Call | AstOp::Access | AstOp::Member | AstOp::AddressOf => {
