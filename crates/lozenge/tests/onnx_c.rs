@@ -19,7 +19,7 @@ use functional::Definition;
 use functional::eval::Limits;
 use graph::evaluate::Datum;
 use graph::operators::{self, Call, Meaning, Operand, Packing, compiled, meaning};
-use graph::{Attribute, ElementType, Model, Operator, Tensor};
+use graph::{Model, Operator, Tensor};
 use loops::{Diagnostic, Program, Registers, Size};
 use lozenge::Request;
 use lozenge::check::by_evaluator;
@@ -29,7 +29,7 @@ use lozenge::pipeline::{History, to_c};
 use lozenge::process::{Compiler, Optimise};
 use lozenge::value::{Closeness, difference};
 use onnx_calls::{
-    Given, by_place, convolutions, element_by_element, line_by_line, narrow_products, numbers, other_windows,
+    by_place, convolutions, element_by_element, line_by_line, narrow_products, numbers, other_windows,
     products, transposed_convolutions,
 };
 
