@@ -289,7 +289,7 @@ impl<V: Ord + Clone, C: Integer> Polynomial<V, C> {
     }
 
     /// The product with a term, if it fits.
-    pub fn times_term(&self, monomial: &Monomial<V>, coefficient: C) -> Option<Self> {
+    pub(crate) fn times_term(&self, monomial: &Monomial<V>, coefficient: C) -> Option<Self> {
         self.times(&Polynomial::term(monomial.clone(), coefficient))
     }
 

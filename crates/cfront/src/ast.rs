@@ -93,7 +93,7 @@ pub struct Declaration {
 }
 
 #[derive(Clone, Debug)]
-pub enum Init {
+pub(crate) enum Init {
     Expr(Expr),
     List(Vec<Init>),
     Unsupported(&'static str),
@@ -106,7 +106,7 @@ pub struct Stmt {
 }
 
 #[derive(Clone, Debug)]
-pub enum StmtKind {
+pub(crate) enum StmtKind {
     Expr(Expr),
     Declare(Vec<Declaration>),
     For(Box<For>),
@@ -169,7 +169,7 @@ pub fn parts(kind: &ExprKind) -> Vec<&Expr> {
 }
 
 /// The jumps of `goto` in a region, by the number of the label.
-pub const GOTOS: [&str; 8] =
+pub(crate) const GOTOS: [&str; 8] =
     ["`goto` 1", "`goto` 2", "`goto` 3", "`goto` 4", "`goto` 5", "`goto` 6", "`goto` 7", "`goto` 8"];
 
 /// Whether a name is in an expression.
@@ -179,13 +179,13 @@ pub fn mentions(e: &Expr, name: &str) -> bool {
 }
 
 /// What a comma expression is called where it has no place.
-pub const COMMA: &str = "a comma expression";
+pub(crate) const COMMA: &str = "a comma expression";
 
 /// What a `continue` is called that stays one.
-pub const CONTINUE: &str = "`continue`";
+pub(crate) const CONTINUE: &str = "`continue`";
 
 /// What `s.x` and `p->x` are called where they are not understood.
 pub const MEMBER: &str = "access to a member of a struct or union that is not understood";
 
 /// What `p->x` is called where there is `p[i].x` as well: they may be one element.
-pub const MIXED: &str = "`->` on a pointer that has subscripts elsewhere";
+pub(crate) const MIXED: &str = "`->` on a pointer that has subscripts elsewhere";

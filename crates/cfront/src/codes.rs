@@ -4,21 +4,21 @@ use loops::Code;
 
 /// `#pragma scop` and `#pragma endscop` do not pair up, or do not enclose whole statements of one
 /// function.
-pub const PRAGMAS: Code = Code("C0101");
+pub(crate) const PRAGMAS: Code = Code("C0101");
 /// A pragma is not on a line of its own in the file that was given.
-pub const PRAGMA_LINE: Code = Code("C0102");
+pub(crate) const PRAGMA_LINE: Code = Code("C0102");
 /// A preprocessor directive inside a region that its replacement would lose.
-pub const DIRECTIVE: Code = Code("C0103");
+pub(crate) const DIRECTIVE: Code = Code("C0103");
 /// The text is too large or too deep.
-pub const TOO_LARGE: Code = Code("C0104");
+pub(crate) const TOO_LARGE: Code = Code("C0104");
 /// What is between the pragmas does not parse as C.
 pub const SYNTAX: Code = Code("C0201");
 /// The function around a region could not be read.
-pub const CONTEXT: Code = Code("C0202");
+pub(crate) const CONTEXT: Code = Code("C0202");
 /// A statement that a region cannot have.
 pub const STATEMENT: Code = Code("C0301");
 /// An expression that a region cannot have.
-pub const EXPRESSION: Code = Code("C0302");
+pub(crate) const EXPRESSION: Code = Code("C0302");
 /// A type that data cannot have.
 pub const TYPE: Code = Code("C0303");
 /// A call of a function that is not known to be pure.
@@ -30,18 +30,18 @@ pub const DECLARATION: Code = Code("C0306");
 /// A reduction that is declared and is none.
 pub const REDUCTION: Code = Code("C0307");
 /// A directive before a loop that is not understood, or stands before no loop.
-pub const DIRECTIVE_OF_LOOP: Code = Code("C0308");
+pub(crate) const DIRECTIVE_OF_LOOP: Code = Code("C0308");
 /// A subscript that is not affine.
-pub const SUBSCRIPT: Code = Code("C0401");
+pub(crate) const SUBSCRIPT: Code = Code("C0401");
 /// A loop bound that is not affine.
 pub const BOUND: Code = Code("C0402");
 /// A loop whose header is not of a known form.
 pub const LOOP: Code = Code("C0404");
 /// A loop variable that is changed in its loop or read outside.
-pub const LOOP_VARIABLE: Code = Code("C0405");
+pub(crate) const LOOP_VARIABLE: Code = Code("C0405");
 /// An array whose shape is unknown, or that is not subscripted fully.
-pub const SHAPE: Code = Code("C0406");
+pub(crate) const SHAPE: Code = Code("C0406");
 /// Warning: the region depends on the preprocessor.
-pub const CONFIGURATION: Code = Code("C0502");
+pub(crate) const CONFIGURATION: Code = Code("C0502");
 /// Warning: a pragma in the region is dropped.
-pub const DROPPED_PRAGMA: Code = Code("C0503");
+pub(crate) const DROPPED_PRAGMA: Code = Code("C0503");

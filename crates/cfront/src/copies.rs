@@ -47,7 +47,7 @@ impl Copies {
     }
 
     /// Where the copy of a function begins, with its name, for the call at this token.
-    pub fn of_call(&self, call: usize) -> Option<usize> {
+    pub(crate) fn of_call(&self, call: usize) -> Option<usize> {
         self.by_call.get(&call).copied()
     }
 }

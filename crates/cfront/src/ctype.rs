@@ -8,7 +8,7 @@ use crate::ast::Expr;
 
 /// An integer type of C.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum IntType {
+pub(crate) enum IntType {
     Bool,
     Char,
     SignedChar,
@@ -146,7 +146,7 @@ impl IntType {
 
 /// A type without its qualifiers.
 #[derive(Clone, Debug)]
-pub enum CType {
+pub(crate) enum CType {
     Void,
     Int(IntType),
     Float,
@@ -180,7 +180,7 @@ pub struct Structure {
 
 /// A type with its qualifiers.
 #[derive(Clone, Debug)]
-pub struct QType {
+pub(crate) struct QType {
     pub ty: CType,
     pub constant: bool,
     pub volatile: bool,
@@ -217,7 +217,7 @@ impl QType {
 
     /// The type with its innermost type replaced: what it finally is an array of, points to or
     /// returns.
-    pub fn remade(self, inner: CType) -> QType {
+    pub(crate) fn remade(self, inner: CType) -> QType {
         let again = |of: Box<QType>, inner| Box::new(of.remade(inner));
         let ty = match self.ty {
             CType::Pointer { to, restrict, extent } => {
@@ -231,7 +231,7 @@ impl QType {
     }
 
     /// The type with its innermost type, a structure, replaced by the type of a member.
-    pub fn with_element(self, member: QType) -> QType {
+    pub(crate) fn with_element(self, member: QType) -> QType {
         let again = |of: Box<QType>, member| Box::new(of.with_element(member));
         let ty = match self.ty {
             CType::Pointer { to, restrict, extent } => {
@@ -244,7 +244,7 @@ impl QType {
     }
 
     /// Whether it, or what it is an array of or points to, is volatile.
-    pub fn is_volatile(&self) -> bool {
+    pub(crate) fn is_volatile(&self) -> bool {
         let mut ty = self;
         loop {
             if ty.volatile {

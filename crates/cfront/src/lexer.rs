@@ -36,12 +36,12 @@ const PUNCTUATION: [&str; 48] = [
 ];
 
 /// Whether a byte can start an identifier; bytes beyond ASCII can.
-pub fn starts_ident(byte: u8) -> bool {
+pub(crate) fn starts_ident(byte: u8) -> bool {
     byte == b'_' || byte == b'$' || byte.is_ascii_alphabetic() || byte >= 0x80
 }
 
 /// Whether a byte can go on in an identifier.
-pub fn continues_ident(byte: u8) -> bool {
+pub(crate) fn continues_ident(byte: u8) -> bool {
     starts_ident(byte) || byte.is_ascii_digit()
 }
 

@@ -130,7 +130,7 @@ impl Scopes {
     }
 
     /// Notes that each thread has its own of an object.
-    pub fn declare_per_thread(&mut self, name: &str) {
+    pub(crate) fn declare_per_thread(&mut self, name: &str) {
         let found = self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name));
         if let Some(Symbol::Object(object)) = found {
             object.per_thread = true;
@@ -138,14 +138,14 @@ impl Scopes {
     }
 
     /// Declares a name in the scope of another one.
-    pub fn declare_beside(&mut self, other: &str, name: String, symbol: Symbol) {
+    pub(crate) fn declare_beside(&mut self, other: &str, name: String, symbol: Symbol) {
         if let Some(scope) = self.scopes.iter_mut().rev().find(|scope| scope.contains_key(other)) {
             scope.insert(name, symbol);
         }
     }
 
     /// Whether a name that starts like this is declared in the scope of another one.
-    pub fn declared_beside(&self, other: &str, start: &str) -> bool {
+    pub(crate) fn declared_beside(&self, other: &str, start: &str) -> bool {
         let scope = self.scopes.iter().rev().find(|scope| scope.contains_key(other));
         scope.is_some_and(|scope| {
             scope.range(start.to_owned()..).next().is_some_and(|(n, _)| n.starts_with(start))
@@ -161,7 +161,7 @@ impl Scopes {
         self.scopes.iter().filter(|scope| scope.contains_key(name)).count()
     }
 
-    pub fn is_typedef(&self, name: &str) -> bool {
+    pub(crate) fn is_typedef(&self, name: &str) -> bool {
         matches!(self.lookup(name), Some(Symbol::Typedef(_)))
     }
 }

@@ -70,7 +70,7 @@ impl<'s> Source<'s> {
     }
 
     /// The text of a token.
-    pub fn token_text(&self, index: usize) -> &'s str {
+    pub(crate) fn token_text(&self, index: usize) -> &'s str {
         let token = self.tokens[index.min(self.tokens.len() - 1)];
         &self.text[token.start as usize..token.end as usize]
     }
@@ -93,13 +93,13 @@ impl<'s> Source<'s> {
     }
 
     /// The text that a macro stands for at a token, its parameters included.
-    pub fn macro_text(&self, name: &str, token: usize) -> Option<&'s str> {
+    pub(crate) fn macro_text(&self, name: &str, token: usize) -> Option<&'s str> {
         let offset = self.tokens[token.min(self.tokens.len() - 1)].start as usize;
         self.macros.get(name)?.iter().rev().find(|(at, _)| *at <= offset)?.1
     }
 
     /// Bytes of an original line, with its line end; empty beyond the last one.
-    pub fn line_bytes(&self, line: usize) -> std::ops::Range<usize> {
+    pub(crate) fn line_bytes(&self, line: usize) -> std::ops::Range<usize> {
         let last = self.original.len();
         let start = line.checked_sub(1).and_then(|k| self.original_lines.get(k)).copied().unwrap_or(last);
         let end = self.original_lines.get(line).copied().unwrap_or(last);
@@ -179,6 +179,6 @@ fn marker(line: &str) -> Option<(usize, Option<String>)> {
 }
 
 /// Byte offsets of the starts of lines.
-pub fn line_starts(text: &str) -> Vec<usize> {
+pub(crate) fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(k, _)| k + 1)).collect()
 }

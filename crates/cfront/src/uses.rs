@@ -92,7 +92,7 @@ impl<'s> Uses<'s> {
     }
 
     /// Where an object is assigned, counted or has its address taken, its declaration left out.
-    pub fn assigned_in(&self, name: &str, range: Range<usize>, declared: usize) -> Option<usize> {
+    pub(crate) fn assigned_in(&self, name: &str, range: Range<usize>, declared: usize) -> Option<usize> {
         const ASSIGN: [&str; 13] =
             ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
         // Of several in one declaration, `double *x = …, *y = …;`, only the first one is seen to be
@@ -116,7 +116,7 @@ impl<'s> Uses<'s> {
     /// in one inside: the last thing that happens to it there is that it is set to that number.
     ///
     /// The range must not be in a loop that does not hold all of it.
-    pub fn constant_at_end(&self, name: &str, range: Range<usize>) -> Option<i64> {
+    pub(crate) fn constant_at_end(&self, name: &str, range: Range<usize>) -> Option<i64> {
         let jumps = |k: usize| {
             self.source.tokens[k].tok == Tok::Ident
                 && matches!(self.source.token_text(k), "goto" | "switch" | "case" | "default")
@@ -206,7 +206,7 @@ impl<'s> Uses<'s> {
 
     /// Where a pointer to the data of an object of `dims` dimensions may be taken: any use other
     /// than an element with all its subscripts.
-    pub fn pointed_into(
+    pub(crate) fn pointed_into(
         &self,
         name: &str,
         dims: usize,
@@ -236,13 +236,19 @@ impl<'s> Uses<'s> {
     }
 
     /// Whether the address of an object is taken anywhere.
-    pub fn address_taken(&self, name: &str) -> bool {
+    pub(crate) fn address_taken(&self, name: &str) -> bool {
         self.named(name, 0..usize::MAX).any(|k| self.is_address(k))
     }
 
     /// Where an object's value may be used, its declaration left out. With `counted`, loops that
     /// set it first do not count.
-    pub fn used_in(&self, name: &str, range: Range<usize>, declared: usize, counted: bool) -> Option<usize> {
+    pub(crate) fn used_in(
+        &self,
+        name: &str,
+        range: Range<usize>,
+        declared: usize,
+        counted: bool,
+    ) -> Option<usize> {
         let mut uses = self.named(name, range.clone()).filter(|k| *k != declared);
         if !counted {
             return uses.next();
@@ -264,7 +270,7 @@ impl<'s> Uses<'s> {
     }
 
     /// Whether the first use of an object in a range sets it, and surely happens.
-    pub fn is_set_first(&self, name: &str, range: Range<usize>) -> bool {
+    pub(crate) fn is_set_first(&self, name: &str, range: Range<usize>) -> bool {
         self.named(name, range.clone()).next().is_some_and(|first| self.set_before(first, &range))
     }
 
@@ -318,7 +324,7 @@ impl<'s> Uses<'s> {
     }
 
     /// The end of the statement that starts with a loop's header: a block, or up to a `;`.
-    pub fn statement_end(&self, mut k: usize, end: usize) -> usize {
+    pub(crate) fn statement_end(&self, mut k: usize, end: usize) -> usize {
         let mut depth = 0usize;
         while k < end {
             match self.source.tokens[k].tok {

@@ -71,7 +71,7 @@ impl Bindings {
     }
 
     /// What the acceptor variable `var` stands for.
-    pub fn get_acc(&self, var: &PVar) -> Option<&Acc> {
+    pub(crate) fn get_acc(&self, var: &PVar) -> Option<&Acc> {
         self.accs.get(&var.id)
     }
 }

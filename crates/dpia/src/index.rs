@@ -3,6 +3,9 @@
 //! `join` after `split` asks for `(i / n) * n + i % n`. Without simplification each such pair of
 //! views would double the expression. Every rule here holds for all values: quotients are floored,
 //! and the ranges used are those of the types.
+//!
+//! This is not `loops::simplify`: it works on phrases, before there are loops, and certificates
+//! follow its steps. What remains is simplified as loops.
 
 use functional::DataType;
 use loops::{BinaryOp, Size};
@@ -27,7 +30,7 @@ pub fn add(a: Exp, b: Exp, ty: &DataType) -> Exp {
 }
 
 /// `a + s`; the size may be negative.
-pub fn add_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
+pub(crate) fn add_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     match a.kind() {
         _ if s.as_constant() == Some(0) => a,
         ExpKind::Size(t) => Exp::size(t.clone() + s.clone(), ty.clone()),
@@ -45,7 +48,7 @@ fn plus(a: Exp, s: &Size, ty: &DataType) -> Exp {
 }
 
 /// `s - a`
-pub fn size_minus(s: &Size, a: Exp, ty: &DataType) -> Exp {
+pub(crate) fn size_minus(s: &Size, a: Exp, ty: &DataType) -> Exp {
     match a.kind() {
         ExpKind::Size(t) => Exp::size(s.clone() - t.clone(), ty.clone()),
         // s - (t - e) = e + (s - t)
@@ -62,7 +65,7 @@ fn minus(s: &Size, a: Exp, ty: &DataType) -> Exp {
 }
 
 /// `a * s`
-pub fn mul_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
+pub(crate) fn mul_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     match (a.kind(), s.as_constant()) {
         (_, Some(1)) => a,
         (_, Some(0)) => Exp::size(Size::constant(0), ty.clone()),
@@ -72,7 +75,7 @@ pub fn mul_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
 }
 
 /// `a / s` for a natural `a`, where `s` is positive.
-pub fn div_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
+pub(crate) fn div_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     if s.as_constant() == Some(1) {
         return a;
     }
@@ -89,7 +92,7 @@ pub fn div_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
 }
 
 /// `a % s` for a natural `a`, where `s` is positive.
-pub fn mod_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
+pub(crate) fn mod_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     if s.as_constant() == Some(1) {
         return Exp::size(Size::constant(0), ty.clone());
     }

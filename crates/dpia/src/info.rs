@@ -57,7 +57,7 @@ impl Info {
     }
 
     /// Whether a component of the variable is read more than once.
-    pub fn many_at(&self, id: u32, component: &[Prim]) -> bool {
+    pub(crate) fn many_at(&self, id: u32, component: &[Prim]) -> bool {
         let Some(uses) = self.uses.get(&id) else { return false };
         let touches = |u: &&Use| u.components.iter().zip(component).all(|(a, b)| a == b);
         let mut touching = uses.iter().filter(touches);

@@ -12,7 +12,7 @@ use crate::index;
 use crate::phrase::{Exp, ExpArg, ExpKind, Step, element, length};
 
 /// The result of one step.
-pub enum Viewed {
+pub(crate) enum Viewed {
     /// The same data, at another path (already stored) of another expression.
     Go(&'static str, Exp),
     /// The first expression where the condition holds, else the second, each at a path of its own.
@@ -298,7 +298,7 @@ fn element_at(view: &View<'_>, path: &mut Vec<Step>) -> Option<Viewed> {
 }
 
 /// Whether the primitive computes a scalar from scalars (and a vector lane by lane).
-pub fn lanewise(prim: Prim) -> bool {
+pub(crate) fn lanewise(prim: Prim) -> bool {
     prim.info().group == functional::Group::Scalar && prim != Prim::Select
 }
 

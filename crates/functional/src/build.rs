@@ -49,7 +49,7 @@ impl Supply {
     }
 
     /// Numbers above all those of a term.
-    pub fn above_term(term: &Term) -> Supply {
+    pub(crate) fn above_term(term: &Term) -> Supply {
         let mut supply = Supply::new();
         walk::visit_vars(term, &mut |var| supply.next = supply.next.max(var.id.saturating_add(1)));
         supply

@@ -15,9 +15,9 @@ use crate::typing::type_of;
 use crate::walk::{self, MAX_DEPTH};
 
 /// A core term that breaks an invariant.
-pub const MALFORMED: Code = Code("F0501");
+pub(crate) const MALFORMED: Code = Code("F0501");
 /// A term that is nested too deeply.
-pub const TOO_DEEP: Code = Code("F0502");
+pub(crate) const TOO_DEEP: Code = Code("F0502");
 
 /// Checks a definition.
 ///

@@ -48,7 +48,7 @@ pub struct FileDiagnostic {
 
 /// Gives the name and text of the file that the file `from` (empty for the first one) names as
 /// `path`.
-pub type Loader<'l> = dyn FnMut(&str, &str) -> Result<(String, String), String> + 'l;
+pub(crate) type Loader<'l> = dyn FnMut(&str, &str) -> Result<(String, String), String> + 'l;
 
 /// Files nested more deeply than this are not imported.
 const MAX_IMPORTS: usize = 100;

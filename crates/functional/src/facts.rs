@@ -91,7 +91,7 @@ impl SizeFacts {
     }
 
     /// Whether `left <= right` is false for some values, as far as constants show it.
-    pub fn refutes_at_most(&self, left: &Size, right: &Size) -> bool {
+    pub(crate) fn refutes_at_most(&self, left: &Size, right: &Size) -> bool {
         self.normal(&(right.clone() - left.clone())).as_constant().is_some_and(|d| d < 0)
     }
 

@@ -4,7 +4,7 @@
 //! and translation are exhaustive matches over [`Prim`], so a new row does not compile until each
 //! has its case.
 
-use loops::{BinaryOp, UnaryOp};
+use loops::{BinaryOp, CompareOp, Scalar, UnaryOp};
 
 /// What a primitive is about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -180,7 +180,7 @@ primitives! {
 
 impl Prim {
     /// The operation of the loop IR that a unary scalar primitive is, unless it is a conversion.
-    pub fn hub_unary(self) -> Option<UnaryOp> {
+    pub fn unary_operator(self) -> Option<UnaryOp> {
         Some(match self {
             Prim::Neg => UnaryOp::Neg,
             Prim::Abs => UnaryOp::Abs,
@@ -211,13 +211,15 @@ impl Prim {
         })
     }
 
-    /// The operation of the loop IR that a binary scalar primitive is, if it does not depend on the
-    /// type.
-    pub fn hub_binary(self) -> Option<BinaryOp> {
+    /// The operation of the loop IR that a binary scalar primitive is on operands of this type,
+    /// unless it is a comparison.
+    pub fn binary_operator(self, operand: Scalar) -> Option<BinaryOp> {
         Some(match self {
             Prim::Add | Prim::AddIdx => BinaryOp::Add,
             Prim::Sub | Prim::SubIdx => BinaryOp::Sub,
             Prim::Mul | Prim::MulIdx => BinaryOp::Mul,
+            Prim::Div if operand.is_float() => BinaryOp::Div,
+            Prim::Div => BinaryOp::FloorDiv,
             Prim::Mod => BinaryOp::Mod,
             Prim::Min => BinaryOp::Min,
             Prim::Max => BinaryOp::Max,
@@ -236,6 +238,19 @@ impl Prim {
         })
     }
 
+    /// The comparison that it is.
+    pub fn comparison(self) -> Option<CompareOp> {
+        Some(match self {
+            Prim::Eq => CompareOp::Eq,
+            Prim::Ne => CompareOp::Ne,
+            Prim::Lt => CompareOp::Lt,
+            Prim::Le => CompareOp::Le,
+            Prim::Gt => CompareOp::Gt,
+            Prim::Ge => CompareOp::Ge,
+            _ => return None,
+        })
+    }
+
     /// Its row of the table.
     pub fn info(self) -> &'static PrimInfo {
         &TABLE[self as usize]
@@ -247,7 +262,7 @@ impl Prim {
     }
 
     /// The primitive of this name.
-    pub fn from_name(name: &str) -> Option<Prim> {
+    pub(crate) fn from_name(name: &str) -> Option<Prim> {
         TABLE.iter().find(|info| info.name == name).map(|info| info.prim)
     }
 }

@@ -53,33 +53,6 @@ fn scalar(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
             let [t] = r.terms()?;
             r.number(t)?
         }
-        Prim::Sqrt
-        | Prim::Exp
-        | Prim::Log
-        | Prim::Tanh
-        | Prim::Sin
-        | Prim::Cos
-        | Prim::Atan
-        | Prim::Tan
-        | Prim::Asin
-        | Prim::Acos
-        | Prim::Sinh
-        | Prim::Cosh
-        | Prim::Exp2
-        | Prim::Expm1
-        | Prim::Log2
-        | Prim::Log10
-        | Prim::Log1p
-        | Prim::Trunc
-        | Prim::Floor
-        | Prim::Ceil
-        | Prim::Round => {
-            let [t] = r.terms()?;
-            match r.number(t)? {
-                DataType::Scalar(s) | DataType::Vector(_, s) if s.is_float() => t.clone(),
-                other => return r.fail(format!("needs a floating-point number, not {other}")),
-            }
-        }
         Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Min | Prim::Max => {
             let [a, b] = r.terms()?;
             r.same(a, b)?;
@@ -128,6 +101,14 @@ fn scalar(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
         Prim::Not => {
             let [a] = r.terms()?;
             r.truth(a)?
+        }
+        // The functions of one floating-point number.
+        prim if prim.unary_operator().is_some() => {
+            let [t] = r.terms()?;
+            match r.number(t)? {
+                DataType::Scalar(s) | DataType::Vector(_, s) if s.is_float() => t.clone(),
+                other => return r.fail(format!("needs a floating-point number, not {other}")),
+            }
         }
         _ => return chosen(r, hint),
     })

@@ -96,7 +96,10 @@ pub fn subterm<'t>(term: &'t Term, position: &Position) -> Option<&'t Term> {
 ///
 /// # Errors
 /// The first of `f`.
-pub fn try_map_children<E>(term: &Term, mut f: impl FnMut(u32, &Term) -> Result<Term, E>) -> Result<Term, E> {
+pub(crate) fn try_map_children<E>(
+    term: &Term,
+    mut f: impl FnMut(u32, &Term) -> Result<Term, E>,
+) -> Result<Term, E> {
     let kind = match term.kind() {
         TermKind::Var(_) | TermKind::Literal(_) | TermKind::Size(_) => return Ok(term.clone()),
         TermKind::Let(binder, value, body) => {
@@ -157,7 +160,7 @@ pub fn replace(term: &Term, position: &Position, new: &Term) -> Option<Term> {
 }
 
 /// Runs `f`, which recurses as deep as the term, with enough stack for that.
-pub fn with_stack<T: Send>(term: &Term, f: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn with_stack<T: Send>(term: &Term, f: impl FnOnce() -> T + Send) -> T {
     if depth(term) < 200 {
         return f();
     }
@@ -209,7 +212,7 @@ pub fn binders(term: &Term) -> Vec<&Binder> {
 }
 
 /// Calls `f` on every variable that is bound or used.
-pub fn visit_vars(term: &Term, f: &mut dyn FnMut(&Var)) {
+pub(crate) fn visit_vars(term: &Term, f: &mut dyn FnMut(&Var)) {
     let mut todo = vec![term];
     while let Some(term) = todo.pop() {
         if let TermKind::Var(var) = term.kind() {
@@ -283,7 +286,7 @@ pub fn substitute(term: &Term, replacements: &BTreeMap<Var, Term>, supply: &mut 
 
 /// Replaces a variable by a term, consuming both. Binders keep their numbers, except in further
 /// copies of the replacement. Subterms without the variable stay the same in memory.
-pub fn replace_var(term: &Term, var: &Var, replacement: &Term, supply: &mut Supply) -> Term {
+pub(crate) fn replace_var(term: &Term, var: &Var, replacement: &Term, supply: &mut Supply) -> Term {
     fn go(term: &Term, var: &Var, replacement: &Term, first: &mut bool, supply: &mut Supply) -> Term {
         match term.kind() {
             TermKind::Var(v) if v == var && std::mem::take(first) => replacement.clone(),

@@ -123,7 +123,7 @@ pub fn remove_dead(graph: &mut Graph) -> Simplified {
 }
 
 /// Whether two calls with the same inputs always give the same results.
-pub fn is_deterministic(node: &Node, opset: i64) -> bool {
+pub(crate) fn is_deterministic(node: &Node, opset: i64) -> bool {
     node.op().is_standard()
         && !node.has_subgraphs()
         && !is_random(node, opset)

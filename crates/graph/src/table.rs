@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 /// How keys are hashed.
-pub type Hashing = foldhash::fast::RandomState;
+pub(crate) type Hashing = foldhash::fast::RandomState;
 
 /// A table by key.
 pub type Map<K, V> = HashMap<K, V, Hashing>;

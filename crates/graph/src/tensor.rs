@@ -67,7 +67,7 @@ macro_rules! numbers {
 }
 
 /// Tensors have at most so many dimensions, as NumPy's have.
-pub const MOST_DIMENSIONS: usize = 64;
+pub(crate) const MOST_DIMENSIONS: usize = 64;
 
 /// The number of elements of a tensor with these extents, if there can be one: at most 64
 /// dimensions, and fewer than 2^47 elements, an extent of 0 taken as 1, so that no product of some
@@ -98,7 +98,7 @@ impl Tensor {
     }
 
     /// A tensor with one element and no dimensions.
-    pub fn scalar_i64(value: i64) -> Tensor {
+    pub(crate) fn scalar_i64(value: i64) -> Tensor {
         Tensor::from_i64s(vec![], &[value])
     }
 

@@ -34,7 +34,7 @@ macro_rules! elements {
             }
 
             /// The type that this word of the textual form names.
-            pub fn from_word(word: &str) -> Option<ElementType> {
+            pub(crate) fn from_word(word: &str) -> Option<ElementType> {
                 match word {
                     $($word => Some(ElementType::$name),)*
                     other => other.strip_prefix("element").and_then(|n| n.parse().ok()).map(ElementType::from_code),

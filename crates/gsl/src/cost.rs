@@ -7,6 +7,7 @@
 //! one core of a server of 2024, rounded. `lozenge bench --costs` measures them again and prints
 //! the model's error.
 
+use graph::operators::{self, Work};
 use graph::{Dim, Graph, Model, Node, NodeId, ValueId};
 use loops::Size;
 
@@ -54,46 +55,37 @@ pub(crate) fn node_cost(graph: &Graph, facts: &Facts, id: NodeId) -> f64 {
     let op = node.op();
     let out = node.output(0).map_or(0.0, |v| elements(graph, v));
     let input = node.input(0).map_or(out, |v| elements(graph, v));
-    let work = match &*op.name {
+    let known = operators::lookup("", &op.name).map_or(Work::Plain, |entry| entry.work);
+    let work = match known {
         _ if !op.is_standard() => 0.0,
-        // Only the description of the tensor changes.
-        "Identity" | "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Shape" | "Constant" | "Dropout" => {
-            return CALL;
-        }
-        "Conv" | "ConvTranspose" => {
+        Work::Description => return CALL,
+        Work::Convolution => {
             let terms = node.input(1).map_or(NOMINAL, |w| elements(graph, w) / extent(graph, w, 0).max(1.0));
             2.0 * out * terms / if terms < FEW_TERMS { NARROW } else { CONVOLUTION }
         }
-        "MatMul" | "Gemm" => {
+        Work::Product => {
             let inner = node.input(0).map_or(NOMINAL, |a| {
                 let transposed = node.int("transA", 0) != 0;
                 extent(graph, a, if transposed { -2 } else { -1 })
             });
             2.0 * out * inner / PRODUCT
         }
-        "Einsum" => 2.0 * out * NOMINAL / PRODUCT,
-        // Two products and a softmax between them.
-        "Attention" => {
+        Work::Contraction => 2.0 * out * NOMINAL / PRODUCT,
+        Work::Attention => {
             let keys = node.input(1).map_or(NOMINAL, |k| extent(graph, k, -2));
             4.0 * out * keys / PRODUCT + out * keys / FUNCTION / NOMINAL
         }
-        "MaxPool" | "AveragePool" | "LpPool" => {
+        Work::Window => {
             let window: f64 =
                 node.ints("kernel_shape").map_or(9.0, |k| k.iter().map(|n| *n as f64).product());
             out * window / WINDOW
         }
-        "Transpose" => out / MOVED,
-        "Exp" | "Log" | "Erf" | "Tanh" | "Sigmoid" | "Softmax" | "LogSoftmax" | "Pow" | "Sin" | "Cos"
-        | "Gelu" | "Softplus" | "HardSwish" | "Mish" | "Elu" | "Selu" | "Sqrt" => out / FUNCTION,
-        "BatchNormalization" => 2.0 * out / PLAIN,
-        "LayerNormalization" | "InstanceNormalization" | "GroupNormalization" => 3.0 * out / SUMMED,
-        name if name.starts_with("Reduce")
-            || name.starts_with("GlobalAverage")
-            || name.starts_with("GlobalMax") =>
-        {
-            input / SUMMED
-        }
-        _ => out / PLAIN,
+        Work::Permutation => out / MOVED,
+        Work::Function => out / FUNCTION,
+        Work::Scaling => 2.0 * out / PLAIN,
+        Work::Normalisation => 3.0 * out / SUMMED,
+        Work::Reduction => input / SUMMED,
+        Work::Plain => out / PLAIN,
     };
     let bytes = bytes(graph, node);
     CALL + work.max(bytes / if bytes < CACHE { CACHED } else { MEMORY })

@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
     }
 
     /// An environment in which an index symbol has a value.
-    pub fn env_at(&self, symbol: Option<usize>, k: usize) -> Env {
+    pub(crate) fn env_at(&self, symbol: Option<usize>, k: usize) -> Env {
         let mut env = self.env();
         if let Some(s) = symbol {
             env[s] = Some(Value::Int(k as i64));
@@ -122,7 +122,7 @@ impl<'a> Context<'a> {
         &self.model.graph
     }
 
-    pub fn inst(&self, inst: &Inst, env: &mut Env) -> Eval<usize> {
+    pub(crate) fn inst(&self, inst: &Inst, env: &mut Env) -> Eval<usize> {
         match inst {
             Inst::Shared => Ok(0),
             Inst::Slot(s) => {

@@ -55,7 +55,7 @@ impl Value {
         Value::Str(text.into())
     }
 
-    pub fn from_dim(dim: &Dim) -> Value {
+    pub(crate) fn from_dim(dim: &Dim) -> Value {
         match dim {
             Dim::Known(n) => Value::Int(*n),
             Dim::Symbolic(size) => Value::Size(Rc::new((**size).clone())),
@@ -63,7 +63,7 @@ impl Value {
         }
     }
 
-    pub fn from_attribute(value: &AttributeValue) -> Value {
+    pub(crate) fn from_attribute(value: &AttributeValue) -> Value {
         match value {
             AttributeValue::Int(n) => Value::Int(*n),
             AttributeValue::Float(x) => Value::Float(f64::from(*x)),
@@ -84,7 +84,7 @@ impl Value {
     }
 
     /// The value as an attribute of a node.
-    pub fn to_attribute(&self, kind: &str) -> Option<AttributeValue> {
+    pub(crate) fn to_attribute(&self, kind: &str) -> Option<AttributeValue> {
         // A list where the operator has a number would be taken for not there.
         self.as_attribute(kind).filter(|made| kind.is_empty() || made.kind() == kind)
     }

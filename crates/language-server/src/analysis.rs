@@ -12,7 +12,7 @@ pub type Reader<'r> = dyn Fn(&Path) -> Result<String, String> + 'r;
 
 /// What is known of a document.
 #[derive(Debug, Default)]
-pub struct Analysis {
+pub(crate) struct Analysis {
     /// What is wrong or worth a look in this text.
     pub diagnostics: Vec<Diagnostic>,
     /// The definitions of a functional program, of the last version without errors.
@@ -41,7 +41,7 @@ impl Analysis {
     }
 
     /// The core form of the definition around an offset, if it has one by itself.
-    pub fn definition_at(&self, offset: usize) -> Option<Definition> {
+    pub(crate) fn definition_at(&self, offset: usize) -> Option<Definition> {
         let checked = self.checked.as_ref()?;
         let here = |span: Span| span.start as usize <= offset && offset <= span.end as usize;
         let own = checked.own_definitions();
@@ -99,7 +99,7 @@ fn loop_program(text: &str) -> Vec<Diagnostic> {
 }
 
 /// The smallest subterm whose text is around an offset.
-pub fn term_at(definition: &Definition, offset: usize) -> Option<Term> {
+pub(crate) fn term_at(definition: &Definition, offset: usize) -> Option<Term> {
     let here = |term: &Term| {
         let span = term.span();
         span.start as usize <= offset && offset < span.end as usize

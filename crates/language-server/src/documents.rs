@@ -38,7 +38,7 @@ impl Language {
 
 /// An open document.
 #[derive(Debug)]
-pub struct Document {
+pub(crate) struct Document {
     /// Where the editor says that it is.
     pub uri: Uri,
     /// Its language.

@@ -239,7 +239,7 @@ impl Expr {
     }
 
     /// The index or constant of which this is the value as data, if it is.
-    pub fn as_index(&self) -> Option<&Expr> {
+    pub(crate) fn as_index(&self) -> Option<&Expr> {
         match self {
             Expr::Cast(Scalar::I64, index) if !index.is_data() => Some(index),
             Expr::Int(_) => Some(self),

@@ -206,13 +206,13 @@ impl Facts {
     }
 
     /// Whether no values at all fulfil the facts, as far as bounds of loop variables show it.
-    pub fn are_contradictory(&self) -> bool {
+    pub(crate) fn are_contradictory(&self) -> bool {
         let mut fuel = 10 * FUEL;
         self.impossible || self.ranges.iter().any(|range| self.is_empty(range, &mut fuel))
     }
 
     /// From here on the expression is at least 0.
-    pub fn assume_natural(&mut self, expr: &Expr) {
+    pub(crate) fn assume_natural(&mut self, expr: &Expr) {
         self.learn(stable_poly(expr));
     }
 

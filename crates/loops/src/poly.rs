@@ -160,8 +160,19 @@ impl Poly {
     }
 
     /// An expression of this value. Terms with positive coefficients come first, in the order in
-    /// which `order` has their atoms. The constant comes last.
+    /// which `order` has their atoms. A positive constant is the last of these.
     pub fn to_expr(&self, order: &[Expr]) -> Option<Expr> {
+        self.written(order, false)
+    }
+
+    /// As [`Poly::to_expr`], with the constant behind all that is added and subtracted.
+    pub(crate) fn to_expr_with_offset(&self, order: &[Expr]) -> Option<Expr> {
+        self.written(order, true)
+    }
+
+    fn written(&self, order: &[Expr], offset: bool) -> Option<Expr> {
+        // What is only negated follows its constant all the same: `1 - i`.
+        let offset = offset && self.terms().any(|(m, c)| !m.is_one() && c != -1);
         let rank = |atom: &Expr| order.iter().position(|a| a == atom).unwrap_or(order.len());
         let mut terms: Vec<(Vec<Expr>, i128)> =
             self.terms().map(|(m, c)| (m.expanded().cloned().collect(), c)).collect();
@@ -169,7 +180,10 @@ impl Poly {
         for (monomial, _) in &mut terms {
             monomial.sort_by_key(rank);
         }
-        terms.sort_by_key(|(m, c)| (*c < 0, m.is_empty(), m.iter().map(rank).collect::<Vec<_>>()));
+        terms.sort_by_key(|(m, c)| {
+            let last = offset && m.is_empty();
+            (last, *c < 0, m.is_empty(), m.iter().map(rank).collect::<Vec<_>>())
+        });
         let mut sum: Option<Expr> = None;
         for (monomial, c) in terms {
             let subtract = c < 0 && sum.is_some();

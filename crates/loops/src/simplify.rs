@@ -27,6 +27,51 @@ pub fn expr(expr: &Expr, facts: &Facts) -> Expr {
     Simplifier { facts }.expr(expr)
 }
 
+/// The same value in fewer words, for what a person may read. Sums of variables are collected, with
+/// the constant last, also where that is no shorter; data is left as it is. In contrast to [`expr`],
+/// quotients keep their form: what generates loops has chosen it.
+pub fn tidy(e: &Expr) -> Expr {
+    let e = e.map_children(&mut tidy);
+    let facts = Facts::default();
+    match &e {
+        _ if is_index_sum(&e) => {
+            let mut order = Vec::new();
+            atoms_in_order(&e, &mut order);
+            let short = Poly::of(&e).and_then(|poly| poly.to_expr_with_offset(&order));
+            short.unwrap_or(e)
+        }
+        Expr::Binary(BinaryOp::Min | BinaryOp::Max, a, b) if a == b => (**a).clone(),
+        Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Mod, ..) => Simplifier { facts: &facts }.folded(e),
+        Expr::Select(cond, then, otherwise) => match **cond {
+            Expr::Bool(true) => (**then).clone(),
+            Expr::Bool(false) => (**otherwise).clone(),
+            _ => e,
+        },
+        Expr::Unary(UnaryOp::Not, _) | Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) | Expr::Compare(..) => {
+            Simplifier { facts: &facts }.operation(e)
+        }
+        _ => e,
+    }
+}
+
+/// Whether it is a sum, difference or product of loop variables, sizes and integers: only such may
+/// be reassociated.
+fn is_index_sum(e: &Expr) -> bool {
+    fn is_index(e: &Expr) -> bool {
+        match e {
+            Expr::Int(_) | Expr::Var(_) => true,
+            Expr::Unary(UnaryOp::Neg, a) => is_index(a),
+            Expr::Binary(op, a, b) => op.is_arithmetic() && is_index(a) && is_index(b),
+            _ => false,
+        }
+    }
+    let is_sum = matches!(
+        e,
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) | Expr::Unary(UnaryOp::Neg, _)
+    );
+    is_sum && is_index(e)
+}
+
 /// A minimum or maximum of indices without the operands that never decide it where the facts hold;
 /// other expressions as they are.
 pub(crate) fn extremum(e: &Expr, facts: &Facts) -> Expr {

@@ -63,6 +63,38 @@ impl UnaryOp {
             UnaryOp::Not => "!",
         }
     }
+
+    /// Whether it is a function of C's `libm` that takes many instructions, and whose last bit
+    /// is the library's affair. Its operand is a floating-point number.
+    pub fn is_transcendental(self) -> bool {
+        match self {
+            UnaryOp::Exp
+            | UnaryOp::Log
+            | UnaryOp::Tanh
+            | UnaryOp::Sin
+            | UnaryOp::Cos
+            | UnaryOp::Atan
+            | UnaryOp::Tan
+            | UnaryOp::Asin
+            | UnaryOp::Acos
+            | UnaryOp::Sinh
+            | UnaryOp::Cosh
+            | UnaryOp::Exp2
+            | UnaryOp::Expm1
+            | UnaryOp::Log2
+            | UnaryOp::Log10
+            | UnaryOp::Log1p => true,
+            UnaryOp::Neg
+            | UnaryOp::Abs
+            | UnaryOp::Sqrt
+            | UnaryOp::Floor
+            | UnaryOp::Ceil
+            | UnaryOp::Round
+            | UnaryOp::Trunc
+            | UnaryOp::Bits
+            | UnaryOp::Not => false,
+        }
+    }
 }
 
 impl BinaryOp {
@@ -112,6 +144,11 @@ impl BinaryOp {
             BinaryOp::And => "&&",
             BinaryOp::Or => "||",
         }
+    }
+
+    /// As [`UnaryOp::is_transcendental`].
+    pub fn is_transcendental(self) -> bool {
+        matches!(self, BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot)
     }
 
     /// Whether subscripts are made of this operation: sums, products, quotients and extrema of

@@ -32,27 +32,10 @@ pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
                 _ => None,
             };
         }
-        UnaryOp::Sqrt
-        | UnaryOp::Exp
-        | UnaryOp::Log
-        | UnaryOp::Tanh
-        | UnaryOp::Sin
-        | UnaryOp::Cos
-        | UnaryOp::Floor
-        | UnaryOp::Ceil
-        | UnaryOp::Round
-        | UnaryOp::Atan
-        | UnaryOp::Tan
-        | UnaryOp::Asin
-        | UnaryOp::Acos
-        | UnaryOp::Sinh
-        | UnaryOp::Cosh
-        | UnaryOp::Exp2
-        | UnaryOp::Expm1
-        | UnaryOp::Log2
-        | UnaryOp::Log10
-        | UnaryOp::Log1p
-        | UnaryOp::Trunc => operand.is_float(),
+        UnaryOp::Sqrt | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc => {
+            operand.is_float()
+        }
+        _ => op.is_transcendental() && operand.is_float(),
     };
     fits.then_some(operand)
 }
@@ -198,7 +181,7 @@ impl Types {
     }
 
     /// Whether the name is a loop variable or size in scope.
-    pub fn is_var(&self, name: &Name) -> bool {
+    pub(crate) fn is_var(&self, name: &Name) -> bool {
         self.vars.contains(name)
     }
 

@@ -244,7 +244,7 @@ impl Value {
     }
 
     /// Whether the result of an operation on integers may be beyond their width.
-    pub fn may_overflow(op: BinaryOp) -> bool {
+    pub(crate) fn may_overflow(op: BinaryOp) -> bool {
         matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::FloorDiv)
     }
 
@@ -326,7 +326,7 @@ impl Value {
     }
 
     /// Whether it is the integer 0 of some type.
-    pub fn is_zero_integer(self) -> bool {
+    pub(crate) fn is_zero_integer(self) -> bool {
         self.scalar().is_int() && self.cast(Scalar::I64) == Value::I64(0)
     }
 

@@ -206,7 +206,7 @@ fn wrong_shape(param: &Param, array: &Given, why: &str) -> Failure {
 ///
 /// # Errors
 /// `X0202`.
-pub fn check_type(param: &Param, array: &Given) -> Result<(), Failure> {
+pub(crate) fn check_type(param: &Param, array: &Given) -> Result<(), Failure> {
     let have = array.tensor.data.elem();
     if have == param.elem {
         return Ok(());

@@ -26,7 +26,7 @@ pub struct Case {
 
 /// What a case asks.
 #[derive(Clone, PartialEq, Debug)]
-pub enum CaseKind {
+pub(crate) enum CaseKind {
     /// Run a definition and compare.
     Test(Run),
     /// Measure a definition.

@@ -92,7 +92,7 @@ fn has_array(ty: &DataType) -> bool {
 ///
 /// # Errors
 /// As [`Executable::build`] and [`Executable::run`].
-pub fn by_sequential(
+pub(crate) fn by_sequential(
     compiler: &Compiler,
     emitted: &Emitted,
     sizes: &Sizes,
@@ -137,7 +137,7 @@ pub fn bounds(definition: &Definition, function: &Function, sizes: &Sizes) -> BT
 }
 
 /// The same over the sizes.
-pub fn index_bounds(definition: &Definition, function: &Function) -> Vec<(Name, Size)> {
+pub(crate) fn index_bounds(definition: &Definition, function: &Function) -> Vec<(Name, Size)> {
     let mut types = Vec::new();
     definition.params.iter().for_each(|p| leaf_types(&p.ty, &mut types));
     let params = function.params.iter().filter(|p| p.mode != ParamMode::Out);

@@ -24,7 +24,7 @@ fn entered() -> MutexGuard<'static, Entered> {
 }
 
 /// From now on, signals that end the command clear what is entered. A signal that is ignored stays so.
-pub fn clear_on_signals() {
+pub(crate) fn clear_on_signals() {
     let ignored = ignored_signals();
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored >> (s - 1) & 1 == 0);
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
@@ -76,7 +76,7 @@ fn kill(group: i32) {
 
 /// A file or folder that is deleted if a signal ends the command.
 #[derive(Debug)]
-pub struct Temporary(PathBuf);
+pub(crate) struct Temporary(PathBuf);
 
 impl Temporary {
     /// Makes it, and enters its path.
@@ -127,7 +127,7 @@ impl Group {
     }
 
     /// Whether the process that leads the group has ended. Its number stays taken, so that the group can be killed.
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         let Some(id) = Pid::from_raw(self.id) else { return true };
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(id), look), Ok(None))

@@ -36,7 +36,7 @@ use settings::{all_targets, by_target, parallel, stages};
 /// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible and checked.
 #[derive(Parser, Debug)]
 #[command(name = "lozenge", version, arg_required_else_help = true, after_help = EXAMPLES)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Print results and diagnostics as JSON.
     #[arg(long, global = true)]
     pub json: bool,
@@ -138,7 +138,7 @@ pub struct Machine {
 
 /// Options of `lozenge completions`.
 #[derive(Args, Debug)]
-pub struct Completions {
+pub(crate) struct Completions {
     /// The shell.
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
@@ -146,7 +146,7 @@ pub struct Completions {
 
 /// Options of `lozenge man`.
 #[derive(Args, Debug)]
-pub struct Man {
+pub(crate) struct Man {
     /// Folder for the pages; it is made if it is not there.
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     pub output: PathBuf,
@@ -241,7 +241,7 @@ Examples:
 
 All words go to the compiler (`LOZENGE_CC`, else cc), but for --lozenge-auto, --lozenge-remarks and --lozenge-assume-no-alias. The
 result runs in parallel; LOZENGE_OPENMP=0 turns that off. Exit codes are those of the compiler.")]
-pub struct Cc {
+pub(crate) struct Cc {
     /// What the compiler gets.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORDS")]
     pub words: Vec<std::ffi::OsString>,
@@ -344,7 +344,7 @@ Examples:
   lozenge explain kernel.c               what was done with the loops of each region, and why not more
   lozenge explain X0103                  the page of an error
   lozenge explain --list                 all error codes")]
-pub struct Explain {
+pub(crate) struct Explain {
     /// A program, or an error code.
     #[arg(required_unless_present = "list")]
     pub what: Option<PathBuf>,
@@ -469,7 +469,7 @@ pub struct Bench {
 
 /// Sizes of the linear-algebra kernels for `bench --target athread`.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KernelSizes {
+pub(crate) enum KernelSizes {
     /// Some hundreds: for many orders of the cores.
     Medium,
     /// LARGE of PolyBench.
@@ -484,7 +484,7 @@ pub enum KernelSizes {
 
 impl Bench {
     /// The numbers of threads, or one thread.
-    pub fn threads_or_one(&self) -> &[u32] {
+    pub(crate) fn threads_or_one(&self) -> &[u32] {
         if self.threads.is_empty() { &[1] } else { &self.threads }
     }
 }
@@ -507,7 +507,7 @@ Examples:
 
 Exit code 0 if every certificate is accepted, 3 if one is rejected, 1 if a definition has none, 4 if Coq is missing. In a table a
 definition without certificate is listed with its reason and does not count. Definitions that leave their loops to a strategy get `auto`.")]
-pub struct Prove {
+pub(crate) struct Prove {
     /// Programs, or folders of programs.
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
@@ -534,7 +534,7 @@ pub struct Prove {
 Examples:
   lozenge fmt library                    format every .loz and .gsl file below library
   lozenge fmt --check library            only say which are not formatted; exit code 3 if there are any")]
-pub struct Fmt {
+pub(crate) struct Fmt {
     /// Files or folders.
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,

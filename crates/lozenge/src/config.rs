@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 64 << 10;
 
 /// What is configured.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Config {
+pub(crate) struct Config {
     /// The target, where the command line names none.
     pub target: Option<Target>,
     /// Caches of a core, where neither the command line nor the environment tells.

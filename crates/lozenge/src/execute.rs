@@ -135,7 +135,7 @@ impl Executable {
     }
 
     /// The names that the routines have in the loop program, in order.
-    pub fn routine_names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn routine_names(&self) -> impl Iterator<Item = &str> {
         self.routines.iter().map(|r| r.name.as_str())
     }
 

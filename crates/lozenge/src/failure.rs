@@ -54,7 +54,7 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// The exit code: 1 refused, 2 usage, 3 check failed, 4 environment.
-    pub fn exit_code(self) -> u8 {
+    pub(crate) fn exit_code(self) -> u8 {
         match self {
             FailureKind::Refused => 1,
             FailureKind::Usage => 2,
@@ -91,7 +91,7 @@ impl Failure {
     }
 
     /// The text `source` was refused.
-    pub fn in_source(source: &Source, diagnostics: Vec<Diagnostic>) -> Failure {
+    pub(crate) fn in_source(source: &Source, diagnostics: Vec<Diagnostic>) -> Failure {
         Failure { kind: FailureKind::Refused, source: Some(source.clone()), diagnostics }
     }
 
@@ -113,7 +113,7 @@ impl Failure {
 
     /// Adds to what is a defect of the compiler that it is one, and where to report it.
     #[must_use]
-    pub fn with_defects_told(mut self) -> Failure {
+    pub(crate) fn with_defects_told(mut self) -> Failure {
         for diagnostic in self.diagnostics.iter_mut().filter(|d| DEFECTS.contains(&d.code.0)) {
             diagnostic.notes.push("this is a defect of lozenge, not of your input".into());
             diagnostic.help.push(

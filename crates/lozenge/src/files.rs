@@ -39,7 +39,7 @@ pub fn keep(path: &Path) {
 ///
 /// # Errors
 /// As [`read_source`].
-pub fn read_text(path: &Path) -> Result<Source, Failure> {
+pub(crate) fn read_text(path: &Path) -> Result<Source, Failure> {
     let bytes = read_bytes(path, MAX_SOURCE)?;
     let is_c = path.extension().is_some_and(|e| e == "c");
     if is_c && let Some(text) = encoding::read(&bytes) {
@@ -92,7 +92,7 @@ pub fn open(source: &Source, request: &Request) -> Result<Front, Failure> {
 }
 
 /// The file of schedules that `lozenge tune` writes for a program.
-pub fn tuned_path(program: &Path) -> PathBuf {
+pub(crate) fn tuned_path(program: &Path) -> PathBuf {
     let mut name = program.as_os_str().to_owned();
     name.push(".tune");
     PathBuf::from(name)
@@ -154,7 +154,7 @@ impl Access for OnDisk {
 
 /// What a source refers to that is a text of its own.
 #[derive(Clone, Copy, Debug)]
-pub struct Nowhere;
+pub(crate) struct Nowhere;
 
 impl Access for Nowhere {
     fn import(&self, _: &str, path: &str) -> Result<Source, String> {
@@ -212,7 +212,7 @@ pub fn write_pieces(path: &Path, pieces: &[impl AsRef<[u8]>]) -> Result<(), Fail
 ///
 /// # Errors
 /// `X0004` as [`write_whole`].
-pub fn write_in_place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write_in_place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     replace(path, &[bytes])
 }
 
@@ -220,7 +220,7 @@ pub fn write_in_place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// `X0010` if it was read.
-pub fn spares_sources(path: &Path) -> Result<(), Failure> {
+pub(crate) fn spares_sources(path: &Path) -> Result<(), Failure> {
     let is_source =
         fs::metadata(path).is_ok_and(|meta| meta.is_file() && sources().contains(&identity(&meta)));
     if !is_source {

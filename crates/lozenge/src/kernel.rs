@@ -105,18 +105,18 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Whether a C program has a main function.
-pub fn runs_by_itself(text: &str) -> bool {
+pub(crate) fn runs_by_itself(text: &str) -> bool {
     text.contains(" main(")
 }
 
 /// Whether a C program may open a file that its argument names: it opens files, or headers of its own may. What opens none may take the argument for a number,
 /// and compute nothing.
-pub fn takes_a_file(text: &str) -> bool {
+pub(crate) fn takes_a_file(text: &str) -> bool {
     ["open(", "open (", "creat("].iter().any(|call| text.contains(call)) || has_own_headers(text)
 }
 
 /// Whether a C program includes headers of its own: others than those of the system, and than those that are made with it.
-pub fn has_own_headers(text: &str) -> bool {
+pub(crate) fn has_own_headers(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim_start().strip_prefix('#').unwrap_or_default().trim_start();
         line.starts_with("include") && line.contains('"') && !line.trim_end().ends_with("_args.h\"")

@@ -76,7 +76,7 @@ pub fn registers() -> Result<Registers, Failure> {
 }
 
 /// A number of vector registers and the bytes of one: `32x64`.
-pub fn parse_registers(text: &str) -> Option<Registers> {
+pub(crate) fn parse_registers(text: &str) -> Option<Registers> {
     let (count, bytes) = text.split_once('x')?;
     match (count.parse().ok()?, bytes.parse().ok()?) {
         (count @ 4..=128, bytes @ 8..=256) => Some(Registers { count, bytes }),

@@ -31,12 +31,12 @@ pub fn open(path: &Path) -> Result<Model, Failure> {
 ///
 /// # Errors
 /// `X0001` if a file can't be read, `G0101` and others if it is no model.
-pub fn open_as_it_is(path: &Path) -> Result<Model, Failure> {
+pub(crate) fn open_as_it_is(path: &Path) -> Result<Model, Failure> {
     load(read(path)?, path)
 }
 
 /// Whether a file is a model, by its name.
-pub fn is_model(path: &Path) -> bool {
+pub(crate) fn is_model(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "onnx") || is_text(path)
 }
 
@@ -131,7 +131,7 @@ pub fn prepare_sound(model: Model, request: &ModelRequest) -> Result<Model, Fail
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_for_rules(path: &Path) -> Result<Model, Failure> {
+pub(crate) fn open_for_rules(path: &Path) -> Result<Model, Failure> {
     if is_text(path) {
         let mut model = read(path)?;
         graph::functions::inline(&mut model).map_err(|d| pipeline::at(&name(path), d))?;

@@ -12,7 +12,7 @@ use crate::process;
 
 /// The tools of an MPI installation.
 #[derive(Clone, Debug)]
-pub struct Tools {
+pub(crate) struct Tools {
     compiler: PathBuf,
     launcher: PathBuf,
 }
@@ -152,7 +152,7 @@ impl Program {
 }
 
 /// Threads for each rank such that no core has two.
-pub fn threads_for(ranks: u32) -> u32 {
+pub(crate) fn threads_for(ranks: u32) -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     (u32::try_from(cores).unwrap_or(1) / ranks.max(1)).max(1)
 }

@@ -330,7 +330,7 @@ impl Compiler {
     ///
     /// # Errors
     /// As [`Compiler::preprocess`]; `X0004` if there is no place for a file.
-    pub fn preprocess_text(&self, source: &Source, flags: &[String]) -> Result<String, Failure> {
+    pub(crate) fn preprocess_text(&self, source: &Source, flags: &[String]) -> Result<String, Failure> {
         self.preprocess_input(&Input::of_text(&source.text)?, &encoding::path(&source.path), flags)
     }
 

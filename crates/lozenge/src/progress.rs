@@ -190,7 +190,7 @@ impl State {
 }
 
 /// What a request brings along so that the work on it is told.
-pub fn of_request() -> Progress {
+pub(crate) fn of_request() -> Progress {
     Progress::new(|event| match event {
         Event::Step(step) => say(step),
         Event::Count(what, all) => state().begin(what, all),
@@ -203,7 +203,7 @@ pub fn of_request() -> Progress {
 
 /// Something that is counted until this value is gone.
 #[derive(Debug)]
-pub struct Bar(());
+pub(crate) struct Bar(());
 
 impl Bar {
     /// So many of something, of which none is done; 0 if it is not known how many.
@@ -223,7 +223,7 @@ impl Bar {
     }
 
     /// What is worked on.
-    pub fn set_message(&self, item: impl Into<String>) {
+    pub(crate) fn set_message(&self, item: impl Into<String>) {
         state().change(|count| count.item = item.into());
     }
 }

@@ -33,7 +33,7 @@ pub fn render(failure: &Failure, colour: bool) -> String {
 }
 
 /// Diagnostics about one source as text.
-pub fn render_all(source: Option<&Source>, diagnostics: &[Diagnostic], colour: bool) -> String {
+pub(crate) fn render_all(source: Option<&Source>, diagnostics: &[Diagnostic], colour: bool) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
     for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
@@ -146,7 +146,7 @@ pub fn to_json(failure: &Failure) -> Value {
 }
 
 /// A diagnostic for tools: lines and columns count from 1, columns in characters.
-pub fn diagnostic_json(source: Option<&Source>, diagnostic: &Diagnostic) -> Value {
+pub(crate) fn diagnostic_json(source: Option<&Source>, diagnostic: &Diagnostic) -> Value {
     let place = |label: &Label| {
         let mut value = json!({ "text": label.text, "primary": label.primary, "start": label.span.start, "end": label.span.end });
         if let Some(source) = source {
@@ -178,7 +178,7 @@ pub fn print(text: &str) {
 }
 
 /// The same for C, in the encoding of the file that it came from.
-pub fn print_c(text: &str) {
+pub(crate) fn print_c(text: &str) {
     print_bytes(&crate::encoding::written(text));
 }
 
@@ -198,7 +198,7 @@ fn print_bytes(bytes: &[u8]) {
 }
 
 /// Writes to the standard error; a reader that has gone away does not matter.
-pub fn print_error(text: &str) {
+pub(crate) fn print_error(text: &str) {
     crate::progress::clear();
     let _ = std::io::stderr().write_all(&crate::encoding::written(text));
 }
@@ -224,12 +224,12 @@ const JSON_VERSION: u32 = 1;
 static COMMAND: OnceLock<String> = OnceLock::new();
 
 /// From now on results as JSON say that they are of this command.
-pub fn name_command(name: &str) {
+pub(crate) fn name_command(name: &str) {
     let _ = COMMAND.set(name.to_owned());
 }
 
 /// Prints a result as JSON, an object to which the version of the format and the name of the command are added.
-pub fn print_json(mut value: Value) {
+pub(crate) fn print_json(mut value: Value) {
     value["version"] = json!(JSON_VERSION);
     value["command"] = json!(COMMAND.get());
     print(&format!("{value:#}\n"));

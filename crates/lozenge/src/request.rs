@@ -43,7 +43,7 @@ pub enum Schedule {
 
 impl Schedule {
     /// Whether the compiler is asked for its order by name.
-    pub fn is_auto(&self) -> bool {
+    pub(crate) fn is_auto(&self) -> bool {
         *self == Schedule::Auto
     }
 }

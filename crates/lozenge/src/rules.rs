@@ -12,7 +12,7 @@ use crate::files::{find, read_source};
 
 /// The rules that ship and are applied by default, in this order; those of the last file when none of the others applies any more, since what has
 /// been put side by side is not seen by rules about single calls. `lower.gsl` is for those who want less: it takes operators apart.
-pub const SHIPPED: [(&str, &str); 6] = [
+pub(crate) const SHIPPED: [(&str, &str); 6] = [
     ("library/gsl/layout.gsl", include_str!("../../../library/gsl/layout.gsl")),
     ("library/gsl/arithmetic.gsl", include_str!("../../../library/gsl/arithmetic.gsl")),
     ("library/gsl/convolution.gsl", include_str!("../../../library/gsl/convolution.gsl")),
@@ -115,7 +115,7 @@ fn parsed(source: &Source) -> Result<(RuleFile, Vec<Compiled>), Failure> {
 ///
 /// # Errors
 /// `X0905` for the first that has a counterexample.
-pub fn refuse_unsound(paths: &[PathBuf], names: &[String]) -> Result<Vec<String>, Failure> {
+pub(crate) fn refuse_unsound(paths: &[PathBuf], names: &[String]) -> Result<Vec<String>, Failure> {
     const EFFORT: Effort = Effort { instances: 32, draws: 4000, seed: 1, prove: false };
     let mut notes = Vec::new();
     for source in &sources(paths)? {

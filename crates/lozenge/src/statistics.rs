@@ -49,13 +49,13 @@ pub fn seconds(value: f64) -> String {
 }
 
 /// The geometric mean of ratios; none of no ratios.
-pub fn geometric_mean(ratios: &[f64]) -> Option<f64> {
+pub(crate) fn geometric_mean(ratios: &[f64]) -> Option<f64> {
     let logs: f64 = ratios.iter().map(|r| r.ln()).sum();
     (!ratios.is_empty()).then(|| (logs / ratios.len() as f64).exp())
 }
 
 /// Spearman's rank correlation of pairs; none of fewer than two, or if one side is always the same. Equal values share the mean of their ranks.
-pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+pub(crate) fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let left = ranks(&pairs.iter().map(|p| p.0).collect::<Vec<_>>());
     let right = ranks(&pairs.iter().map(|p| p.1).collect::<Vec<_>>());
     let mean = (pairs.len() as f64 - 1.0) / 2.0;

@@ -219,7 +219,7 @@ impl Closeness {
     /// For results whose sums were formed in another order: 1e-4 in single, 1e-10 in double precision.
     pub const REASSOCIATED: Closeness = Closeness::Within(1e-4, 1e-10);
     /// For results written in decimal by a person: 1e-5 in single, 1e-9 in double precision.
-    pub const WRITTEN: Closeness = Closeness::Within(1e-5, 1e-9);
+    pub(crate) const WRITTEN: Closeness = Closeness::Within(1e-5, 1e-9);
 }
 
 impl std::fmt::Display for Closeness {

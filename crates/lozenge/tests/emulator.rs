@@ -1,6 +1,8 @@
 //! The Athread emulator of `runtime/athread`, used as a user of hand-written programs uses it.
 //!
-//! `tests/athread/mutants/*.mutant`: an example program with a defect put in, and beside it what the emulator says.
+//! `tests/athread/mutants/RULE.mutant`: example programs with defects that break a rule of the
+//! emulator, and beside them what it says. `nothing` has programs that it must not blame,
+//! `wrong-results` defects that only the results show.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -72,6 +74,7 @@ fn build(folder: &Path, name: &str, flags: &[&str]) -> PathBuf {
 /// A defect: which program, what is replaced in it, and how it is run.
 #[derive(Default)]
 struct Mutant {
+    name: String,
     program: String,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
@@ -81,13 +84,21 @@ struct Mutant {
 }
 
 impl Mutant {
+    /// All of a file: each begins with a line `mutant NAME`.
+    fn all(text: &str) -> Vec<Mutant> {
+        let parts = text.strip_prefix("mutant ").expect("the first line names a mutant");
+        parts.split("\nmutant ").map(Mutant::parse).collect()
+    }
+
     fn parse(text: &str) -> Mutant {
-        let mut mutant = Mutant::default();
+        let (name, text) = text.split_once('\n').expect("something follows the name");
+        let mut mutant = Mutant { name: name.to_owned(), ..Mutant::default() };
         let words = |s: &str| s.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let mut lines = text.lines().peekable();
         while let Some(line) = lines.next() {
             match line.split_once(' ') {
                 Some(("#", _)) => {}
+                None if line.is_empty() => {}
                 Some(("program", name)) => mutant.program = name.to_owned(),
                 Some(("arguments", rest)) => mutant.arguments = words(rest),
                 Some(("flags", rest)) => mutant.flags = words(rest),
@@ -118,7 +129,8 @@ impl Mutant {
     }
 
     /// What the program says, and how it ends.
-    fn outcome(&self, name: &str) -> String {
+    fn outcome(&self) -> String {
+        let name = &self.name;
         let folder = scratch(name);
         let examples = emulator().join("examples");
         for part in ["host.c", "slave.c"] {
@@ -186,22 +198,26 @@ fn without_addresses(text: &str) -> String {
 #[test]
 fn defects_are_found() {
     let cases = golden::cases("athread/mutants", "mutant");
-    let work = Mutex::new(cases.iter());
+    let mutants: Vec<Mutant> = cases.iter().flat_map(|case| Mutant::all(&case.input)).collect();
+    let work = Mutex::new(mutants.iter());
     let outcomes = Mutex::new(BTreeMap::new());
     library();
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
-                    let Some(case) = work.lock().expect("no thread has failed").next() else { return };
-                    let outcome = Mutant::parse(&case.input).outcome(&case.name);
-                    outcomes.lock().expect("no thread has failed").insert(case.name.clone(), outcome);
+                    let Some(mutant) = work.lock().expect("no thread has failed").next() else { return };
+                    let outcome = mutant.outcome();
+                    outcomes.lock().expect("no thread has failed").insert(mutant.name.clone(), outcome);
                 }
             });
         }
     });
     let outcomes = outcomes.into_inner().expect("no thread has failed");
-    golden::check("athread/mutants", "mutant", "out", |case| outcomes[&case.name].clone());
+    golden::check("athread/mutants", "mutant", "out", |case| {
+        let said = |mutant: &Mutant| format!("mutant {}\n{}", mutant.name, outcomes[&mutant.name]);
+        Mutant::all(&case.input).iter().map(said).collect::<Vec<_>>().join("\n")
+    });
 }
 
 /// Sound programs are not blamed, whatever the order of the cores, and the model does not depend on it.

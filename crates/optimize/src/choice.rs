@@ -36,11 +36,13 @@ pub struct Choice<T> {
 
 /// By how much a prediction must be better than that for an earlier candidate to count.
 ///
-/// Over the kernels of `tests/c/kernels`, predictions for the text and for its schedule on one thread are right about which is faster wherever
-/// they differ by more than this, and wrong for some by less.
+/// Over the kernels of `tests/c/kernels`, predictions for the text and for its schedule on one
+/// thread are right about which is faster wherever they differ by more than this, and wrong for
+/// some by less.
 pub const MARGIN: f64 = 1.25;
 
-/// Chooses a candidate by predicted cost. A later one must be better than the earlier ones by [`MARGIN`]. Nothing if there is none.
+/// Chooses a candidate by predicted cost. A later one must be better than the earlier ones by
+/// [`MARGIN`]. Nothing if there is none.
 pub fn choose<T>(mut candidates: Vec<Candidate<T>>) -> Option<Choice<T>> {
     let cycles: Vec<f64> = candidates.iter().map(|c| c.cost.cycles()).collect();
     let mut at = 0;

@@ -1,11 +1,14 @@
 //! What a loop program takes, predicted without running it.
 //!
-//! Sizes are taken so that arrays have [`ELEMENTS`], and bounds and conditions are looked at in sampled iterations, so that a triangular loop has its mean length.
-//! Innermost loops cost arithmetic and accesses, in lanes where the accesses allow it, or the latency of what they carry from one iteration to the next.
-//! Lines moved are counted as if caches were fully associative: a loop brings each line of its arrays once if its body fits into the cache, and
-//! else once for each iteration. So sizes and places are numbers here, and subscripts may be of any form.
+//! Sizes are taken so that arrays have [`ELEMENTS`], and bounds and conditions are looked at in
+//! sampled iterations, so that a triangular loop has its mean length. Innermost loops cost
+//! arithmetic and accesses, in lanes where the accesses allow it, or the latency of what they carry
+//! from one iteration to the next. Lines moved are counted as if caches were fully associative: a
+//! loop brings each line of its arrays once if its body fits into the cache, and else once for each
+//! iteration. So sizes and places are numbers here, and subscripts may be of any form.
 //!
-//! Left out: conflicts, TLBs, sharing of lines between cores, and what a C compiler does beyond lanes and registers.
+//! Left out: conflicts, TLBs, sharing of lines between cores, and what a C compiler does beyond
+//! lanes and registers.
 
 mod arithmetic;
 mod lines;
@@ -20,10 +23,12 @@ use arithmetic::{Straight, innermost};
 use lines::{Array, Site, moved, touched};
 use numbers::Values;
 
-/// Elements of an array whose extents are all sizes. So an extent of a vector is taken as 4,000,000, of a matrix as 2000, of a batch of images as 45.
+/// Elements of an array whose extents are all sizes. So an extent of a vector is taken as
+/// 4,000,000, of a matrix as 2000, of a batch of images as 45.
 pub const ELEMENTS: f64 = 4e6;
 
-/// What sizes are taken as that are no extents: half of the extents of a matrix, since a variable of a loop around a nest that is looked at alone is such a size.
+/// What sizes are taken as that are no extents: half of the extents of a matrix, since a variable
+/// of a loop around a nest that is looked at alone is such a size.
 pub const STEPS: f64 = 1000.0;
 
 /// What sizes are taken as that are assumed to be at most others: those of windows.
@@ -293,7 +298,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Collects the assignments of a body that has nothing else but scalar variables, conditions, and unrolled loops of such.
+    /// Collects the assignments of a body that has nothing else but scalar variables, conditions,
+    /// and unrolled loops of such.
     fn straight<'p>(&mut self, body: &'p [Stmt], at: &mut Place<'p>, code: &mut Vec<Straight<'p>>) -> bool {
         body.iter().all(|stmt| match stmt {
             Stmt::Assign(assign) => {

@@ -1,7 +1,8 @@
 //! The choice among candidates.
 //!
-//! A [`Machine`] is data. [`cost`] predicts what a loop program takes on it: arithmetic, lines moved between caches, forks. [`choose`] takes the
-//! candidate with the least cost and says of each other one why it lost.
+//! A [`Machine`] is data. [`cost`] predicts what a loop program takes on it: arithmetic, lines
+//! moved between caches, forks. [`choose`] takes the candidate with the least cost and says of each
+//! other one why it lost.
 //!
 //! Not here: how candidates are made (crates `passes` and `polyhedral`), and measuring.
 //!

@@ -20,8 +20,9 @@ pub struct Cache {
 
 /// What the cost model knows of a machine.
 ///
-/// The numbers of cycles are those of an EPYC of the fourth generation, rounded. They need not be right, only their
-/// order of magnitude: candidates for one program are compared, and mostly differ by what they move and by lanes.
+/// The numbers of cycles are those of an EPYC of the fourth generation, rounded. They need not be
+/// right, only their order of magnitude: candidates for one program are compared, and mostly differ
+/// by what they move and by lanes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Machine {
     /// Threads that a parallel loop has.

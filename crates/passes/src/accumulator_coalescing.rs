@@ -1,7 +1,9 @@
-//! Accumulators that hand over to each other become one: a sum over a box is translated as a sum of sums, each of which begins with what the one around it has so far
-//! and gives back what it has at the end.
+//! Accumulators that hand over to each other become one: a sum over a box is translated as a sum of
+//! sums, each of which begins with what the one around it has so far and gives back what it has at
+//! the end.
 //!
-//! `b = a; …; a = b` with nothing said of `a` between, and nothing of `b` afterwards, is `…` on `a` itself. Nothing else is moved or left out.
+//! `b = a; …; a = b` with nothing said of `a` between, and nothing of `b` afterwards, is `…` on `a`
+//! itself. Nothing else is moved or left out.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,8 @@ pub const PASS: Pass = Pass {
     run: |function| changed(function, accumulators(function)),
 };
 
-/// The function with such accumulators as one. Takes time in proportion to its size, times its depth.
+/// The function with such accumulators as one. Takes time in proportion to its size, times its
+/// depth.
 ///
 /// A function that is nested too deeply to look at, or has none, comes back as it is.
 fn accumulators(function: &Function) -> Function {
@@ -65,7 +68,8 @@ fn merged(stmts: &[Stmt]) -> Option<Vec<Stmt>> {
     Some(result)
 }
 
-/// Whether a loop combines the variable from parts, which only a variable of the function's own can be.
+/// Whether a loop combines the variable from parts, which only a variable of the function's own can
+/// be.
 fn is_combined(stmts: &[Stmt], name: &Name) -> bool {
     nodes(stmts).any(|stmt| matches!(stmt, Stmt::Loop(l) if l.reductions.iter().any(|(_, n)| n == name)))
 }

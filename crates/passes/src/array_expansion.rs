@@ -1,12 +1,15 @@
-//! Expansion of arrays that every iteration of a loop fills anew: a temporary row, say, that the caller could look at afterwards.
+//! Expansion of arrays that every iteration of a loop fills anew: a temporary row, say, that the
+//! caller could look at afterwards.
 //!
-//! Such an array keeps the iterations in order although no value passes from one to the next. With a part of its own for each iteration, the nests inside
-//! come apart: products of a vector and a matrix, one after the other, become one contraction. What the last iteration has left is copied to the array
-//! behind the loops, so that the caller sees what it would have seen.
+//! Such an array keeps the iterations in order although no value passes from one to the next. With
+//! a part of its own for each iteration, the nests inside come apart: products of a vector and a
+//! matrix, one after the other, become one contraction. What the last iteration has left is copied
+//! to the array behind the loops, so that the caller sees what it would have seen.
 //!
-//! An array is expanded over the innermost loop that fills it and those around that, all of whose bounds depend on sizes alone; memory grows by the product of
-//! their extents. It is filled if the first statement of the loop's body that
-//! mentions it assigns all elements that the body mentions, one by one: all of the array, or a part from its beginning (`w[160]` of which only `w[0]` to
+//! An array is expanded over the innermost loop that fills it and those around that, all of whose
+//! bounds depend on sizes alone; memory grows by the product of their extents. It is filled if the
+//! first statement of the loop's body that mentions it assigns all elements that the body mentions,
+//! one by one: all of the array, or a part from its beginning (`w[160]` of which only `w[0]` to
 //! `w[n - 1]` are in use). Left out: arrays that anything outside of that loop mentions.
 
 use crate::pass::{Pass, Step};
@@ -104,7 +107,8 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
     Some(Function { body, ..function.clone() })
 }
 
-/// The innermost loop whose body fills the array first, and how much of it; `around` has the loops around it then.
+/// The innermost loop whose body fills the array first, and how much of it; `around` has the loops
+/// around it then.
 fn find<'a>(body: &'a [Stmt], param: &Param, around: &mut Vec<&'a Loop>) -> Option<(&'a Loop, Vec<Expr>)> {
     for stmt in body {
         let Stmt::Loop(l) = stmt else { continue };
@@ -125,8 +129,8 @@ fn find<'a>(body: &'a [Stmt], param: &Param, around: &mut Vec<&'a Loop>) -> Opti
     None
 }
 
-/// Whether all that the loop mentions of the array is in these extents: where they are not those of the array, subscripts are variables of loops that end
-/// there.
+/// Whether all that the loop mentions of the array is in these extents: where they are not those of
+/// the array, subscripts are variables of loops that end there.
 fn inside(filler: &Loop, param: &Param, extents: &[Expr]) -> bool {
     loops::accesses(&filler.body).iter().filter(|site| site.access.array == param.name).all(|site| {
         site.access.indices.iter().zip(extents).zip(&param.dims).all(|((index, extent), whole)| {
@@ -138,8 +142,9 @@ fn inside(filler: &Loop, param: &Param, extents: &[Expr]) -> bool {
     })
 }
 
-/// Whether a statement assigns every element before it reads it: loops from 0, in the order of the extents, around an assignment that comes before
-/// everything else that they do with the same element. `outer` has these loops then.
+/// Whether a statement assigns every element before it reads it: loops from 0, in the order of the
+/// extents, around an assignment that comes before everything else that they do with the same
+/// element. `outer` has these loops then.
 fn fills<'a>(stmt: &'a Stmt, param: &Param, outer: &mut Vec<&'a Loop>) -> bool {
     match stmt {
         Stmt::Loop(l) => {

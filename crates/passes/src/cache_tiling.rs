@@ -1,7 +1,9 @@
-//! Loops that go along one array and across another, as a transposition does, in blocks: a cache line that is brought in is used up before it leaves.
+//! Loops that go along one array and across another, as a transposition does, in blocks: a cache
+//! line that is brought in is used up before it leaves.
 //!
-//! Only nests whose iterations write an element each, in any order, and read no array that they write; what an element is computed from stays as it is.
-//! Not here: loops of which the model of the polyhedral side is made, which has tiles of its own.
+//! Only nests whose iterations write an element each, in any order, and read no array that they
+//! write; what an element is computed from stays as it is. Not here: loops of which the model of
+//! the polyhedral side is made, which has tiles of its own.
 
 use std::collections::BTreeSet;
 
@@ -76,7 +78,8 @@ fn nest(l: &Loop) -> Option<(Vec<&Loop>, &Assign)> {
     }
 }
 
-/// The nest in blocks, if its innermost loop goes along the array that is written and across one that is read, along which another of its loops goes.
+/// The nest in blocks, if its innermost loop goes along the array that is written and across one
+/// that is read, along which another of its loops goes.
 fn in_blocks(loops: &[&Loop], assign: &Assign, names: &mut BTreeSet<Name>) -> Option<Stmt> {
     let (inner, outer) = loops.split_last()?;
     let is_written = |v: &Name| assign.target.indices.contains(&Expr::Var(v.clone()));

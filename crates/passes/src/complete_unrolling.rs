@@ -1,9 +1,12 @@
 //! Short loops whose bounds are numbers become their iterations, one after another.
 //!
-//! Inside a loop along memory, the windows of a convolution or a stencil (`for p in 0..3 { s += x[i + p] * f[p] }`) keep that loop from running in lanes. Written
-//! out, they are straight code. Updates of one element that follow each other become one statement, with its operations in the same order: `s = s + a + b`.
+//! Inside a loop along memory, the windows of a convolution or a stencil (`for p in 0..3 { s += x[i
+//! + p] * f[p] }`) keep that loop from running in lanes. Written out, they are straight code.
+//! Updates of one element that follow each other become one statement, with its operations in the
+//! same order: `s = s + a + b`.
 //!
-//! Loops are left as they are if they have more than [`COPIES`] iterations together with the short loops around them, or declare something.
+//! Loops are left as they are if they have more than [`COPIES`] iterations together with the short
+//! loops around them, or declare something.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +28,8 @@ pub const PASS: Pass = Pass {
 /// The most iterations of nested short loops: windows of 5 x 5 and 3 x 3 x 3.
 const COPIES: i64 = 32;
 
-/// The function with such loops written out. A function that is nested too deeply comes back as it is.
+/// The function with such loops written out. A function that is nested too deeply comes back as it
+/// is.
 fn unrolled(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();

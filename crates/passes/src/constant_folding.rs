@@ -1,6 +1,7 @@
 //! Values in the form that the simplifier gives them, before anything else looks at them.
 //!
-//! `!(42 != 0)` is a constant: code that was simplified on the way has it as that, and the checker compares values as they stand.
+//! `!(42 != 0)` is a constant: code that was simplified on the way has it as that, and the checker
+//! compares values as they stand.
 
 use crate::pass::{Pass, Step, changed};
 use loops::facts::Facts;
@@ -16,7 +17,8 @@ pub const PASS: Pass = Pass {
     run: |function| changed(function, values(function)),
 };
 
-/// The function with operations on constants, and negations, in the values of its assignments and conditions worked out.
+/// The function with operations on constants, and negations, in the values of its assignments and
+/// conditions worked out.
 fn values(function: &Function) -> Function {
     Function { body: body(&function.body), ..function.clone() }
 }

@@ -1,12 +1,16 @@
 //! Local scalars that only name a value (`double d = x[j] - x[i]; s += d * d`) are replaced by it.
 //!
-//! A scalar that is declared in a loop's body is one place in memory for all its iterations, or storage of its own for each: both stand in the way of tiles that
-//! cross time steps, of wavefronts, and of local memory. Its value has neither. It is the same program if nothing that the value reads is written
-//! between the assignment and the use; a scalar that is assigned again (`m = m > l ? m : l`) has the new value from there on, and one that both branches of a
-//! condition assign is a choice, also where that was written as two choices, the first of which leaves it open (`s = select(c, a, s); s = select(!c, b, s)`).
+//! A scalar that is declared in a loop's body is one place in memory for all its iterations, or
+//! storage of its own for each: both stand in the way of tiles that cross time steps, of
+//! wavefronts, and of local memory. Its value has neither. It is the same program if nothing that
+//! the value reads is written between the assignment and the use; a scalar that is assigned again
+//! (`m = m > l ? m : l`) has the new value from there on, and one that both branches of a condition
+//! assign is a choice, also where that was written as two choices, the first of which leaves it
+//! open (`s = select(c, a, s); s = select(!c, b, s)`).
 //!
-//! Left out: scalars that are used in loops below their declaration, or under a condition that does more than assign them, values that more statements would compute
-//! than are allowed, and values that become too long.
+//! Left out: scalars that are used in loops below their declaration, or under a condition that does
+//! more than assign them, values that more statements would compute than are allowed, and values
+//! that become too long.
 
 use std::collections::BTreeSet;
 
@@ -174,7 +178,8 @@ impl Named<'_> {
         self.value.clone().filter(|_| !self.stale)
     }
 
-    /// An expression with the value in the scalar's place; none if there is none, or if it would be too long.
+    /// An expression with the value in the scalar's place; none if there is none, or if it would be
+    /// too long.
     fn put(&self, e: &Expr) -> Option<Expr> {
         if !e.reads(self.name) {
             return Some(e.clone());
@@ -218,7 +223,8 @@ impl Named<'_> {
         (known && !self.is(&target)).then(|| Stmt::Assign(Assign { target, value, ..assign.clone() }))
     }
 
-    /// Takes note of what a statement writes. None where it gives a name of the value another meaning.
+    /// Takes note of what a statement writes. None where it gives a name of the value another
+    /// meaning.
     fn passes(&mut self, stmt: &Stmt) -> Option<()> {
         let (mut arrays, mut vars) = (BTreeSet::new(), BTreeSet::new());
         let halves = self.open.iter().flat_map(|(cond, value)| [cond, value]);

@@ -1,7 +1,10 @@
-//! What no result depends on is not computed: local arrays and numbers that are never read, and loops and conditions that then have nothing to do.
+//! What no result depends on is not computed: local arrays and numbers that are never read, and
+//! loops and conditions that then have nothing to do.
 //!
-//! A local counts if its value reaches a parameter, a bound, a condition, or a copy. Assignments to others go, with their declarations. An element that is assigned to itself
-//! stays as it is without that. What is left is computed as before. Not here: assignments whose value a later one replaces.
+//! A local counts if its value reaches a parameter, a bound, a condition, or a copy. Assignments to
+//! others go, with their declarations. An element that is assigned to itself stays as it is without
+//! that. What is left is computed as before. Not here: assignments whose value a later one
+//! replaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +24,8 @@ pub const PASS: Pass = Pass {
 
 /// The function without what nobody asks for. Takes time in proportion to its size.
 ///
-/// A function that is nested too deeply to look at, or has nothing of the kind, comes back as it is.
+/// A function that is nested too deeply to look at, or has nothing of the kind, comes back as it
+/// is.
 fn live(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();

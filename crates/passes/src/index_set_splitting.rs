@@ -1,9 +1,10 @@
-//! Loops over elements that have neighbours, in three: those near the borders, where subscripts are clamped or conditions ask whether there is a neighbour, and the
-//! rest, where nothing is asked.
+//! Loops over elements that have neighbours, in three: those near the borders, where subscripts are
+//! clamped or conditions ask whether there is a neighbour, and the rest, where nothing is asked.
 //!
-//! Every element is computed as before, by the same expression but for what its place decides, and in the same order: the three loops follow each other, and only the one
-//! between is parallel. Bounds of loops inside ask nothing: tiles at a rim are not borders. Not here: loops of which the model of the polyhedral side is made, which splits
-//! what it needs itself.
+//! Every element is computed as before, by the same expression but for what its place decides, and
+//! in the same order: the three loops follow each other, and only the one between is parallel.
+//! Bounds of loops inside ask nothing: tiles at a rim are not borders. Not here: loops of which the
+//! model of the polyhedral side is made, which splits what it needs itself.
 
 use crate::labels::with_own_labels;
 use crate::pass::{Pass, Step, changed};
@@ -30,7 +31,8 @@ const DEEPEST: usize = 2;
 
 /// The function with such loops split.
 ///
-/// Looks at each body as often as [`WIDEST`] says; a function that is nested too deeply comes back as it is.
+/// Looks at each body as often as [`WIDEST`] says; a function that is nested too deeply comes back
+/// as it is.
 fn split(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
@@ -107,7 +109,8 @@ fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
     Some([simplified(&first), simplified(&middle), simplified(&last)])
 }
 
-/// How often a body asks where a loop is: choices, minima and maxima in values and subscripts that depend on its variable; in an innermost loop conditions, too.
+/// How often a body asks where a loop is: choices, minima and maxima in values and subscripts that
+/// depend on its variable; in an innermost loop conditions, too.
 fn asks(stmts: &[Stmt], var: &Name) -> usize {
     let (mut found, mut conditions, mut loops) = (0, 0, false);
     for stmt in nodes(stmts) {

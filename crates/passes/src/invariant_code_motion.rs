@@ -1,8 +1,10 @@
-//! What takes long to compute and is the same in all iterations of a loop is computed before it: quotients, roots, exponentials, and the numbers that programs give
-//! names to.
+//! What takes long to compute and is the same in all iterations of a loop is computed before it:
+//! quotients, roots, exponentials, and the numbers that programs give names to.
 //!
-//! C compilers leave much of this where it is, since a division may trap, and a function may set `errno`. Only out of loops that are shown to run at least once, and only
-//! what is computed in each iteration: then the same operations are done on the same numbers, less often. Not here: sums and products, which C compilers move themselves.
+//! C compilers leave much of this where it is, since a division may trap, and a function may set
+//! `errno`. Only out of loops that are shown to run at least once, and only what is computed in
+//! each iteration: then the same operations are done on the same numbers, less often. Not here:
+//! sums and products, which C compilers move themselves.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +26,8 @@ pub const PASS: Pass = Pass {
     run: |function| changed(function, invariants(function)),
 };
 
-/// The function with such computations before their loops. Takes time in proportion to its size, times the depth of its loops.
+/// The function with such computations before their loops. Takes time in proportion to its size,
+/// times the depth of its loops.
 ///
 /// A function that is nested too deeply to look at, or has nothing to move, comes back as it is.
 fn invariants(function: &Function) -> Function {
@@ -74,7 +77,8 @@ impl Hoist {
         result
     }
 
-    /// Takes what need not be in the body of a loop out of it: statements for the place before the loop.
+    /// Takes what need not be in the body of a loop out of it: statements for the place before the
+    /// loop.
     fn out_of(&mut self, l: &mut Loop) -> Vec<Stmt> {
         let mut changing = changing(l);
         let (mut body, mut before) = (Vec::with_capacity(l.body.len()), Vec::new());
@@ -120,7 +124,8 @@ impl Hoist {
         }
     }
 
-    /// A variable that has this value in the loop; `before` is all that this loop has before it, so what has the value there has it throughout.
+    /// A variable that has this value in the loop; `before` is all that this loop has before it, so
+    /// what has the value there has it throughout.
     fn variable(&mut self, ty: Scalar, value: &Expr, before: &mut Vec<Stmt>) -> Name {
         let same = before.iter().find_map(|stmt| match stmt {
             Stmt::Assign(a) if a.value == *value => Some(&a.target.array),
@@ -140,30 +145,11 @@ impl Hoist {
 
     fn takes_long(&self, e: &Expr) -> bool {
         e.nodes().any(|e| match e {
-            Expr::Unary(op, _) => matches!(
-                op,
-                UnaryOp::Sqrt
-                    | UnaryOp::Exp
-                    | UnaryOp::Log
-                    | UnaryOp::Tanh
-                    | UnaryOp::Sin
-                    | UnaryOp::Cos
-                    | UnaryOp::Atan
-                    | UnaryOp::Tan
-                    | UnaryOp::Asin
-                    | UnaryOp::Acos
-                    | UnaryOp::Sinh
-                    | UnaryOp::Cosh
-                    | UnaryOp::Exp2
-                    | UnaryOp::Expm1
-                    | UnaryOp::Log2
-                    | UnaryOp::Log10
-                    | UnaryOp::Log1p
-            ),
-            Expr::Binary(
-                BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot,
-                ..,
-            ) => self.types.type_of(e).is_ok_and(Scalar::is_float),
+            Expr::Unary(op, _) => *op == UnaryOp::Sqrt || op.is_transcendental(),
+            Expr::Binary(op, ..) => {
+                let slow = matches!(op, BinaryOp::Div | BinaryOp::Rem) || op.is_transcendental();
+                slow && self.types.type_of(e).is_ok_and(Scalar::is_float)
+            }
             Expr::Call { .. } => true,
             _ => false,
         })

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use loops::visit::assigns;
 use loops::{Assign, Expr, Function, Name, Stmt};
 
-/// `after` with a label of its own for each copy of a statement of `before`: `S0`, `S0_1`, and so on.
+/// `after` with a label of its own for each copy of a statement of `before`: `S0`, `S0_1`, and so
+/// on.
 pub(crate) fn with_own_labels(before: &Function, after: Function) -> Function {
     let taken = labels(&before.body);
     Function { body: relabelled(&after.body, &mut BTreeMap::new(), &taken), ..after }

@@ -1,8 +1,9 @@
-//! Transformations of loop programs, each a named [`Pass`], and the pipelines that are lists of them.
+//! Transformations of loop programs, each a named [`Pass`], and the pipelines that are lists of
+//! them.
 //!
 //! A pass takes a function and gives another one that computes the same bits, or nothing if it has
-//! nothing to change. It knows no target, no schedule and no set library. What ran is kept as a list
-//! of [`Applied`] passes with the function after each, so that it can be printed and verified.
+//! nothing to change. It knows no target, no schedule and no set library. What ran is kept as a
+//! list of [`Applied`] passes with the function after each, so that it can be printed and verified.
 //!
 //! ```
 //! let program = loops::parse("fn f(x: inout f64[64]) { for i in 0..64 { x[i] *= 2.0 } }").unwrap();
@@ -12,8 +13,8 @@
 //! assert!(applied.iter().all(|one| passes::named(one.pass).is_some()));
 //! ```
 //!
-//! To add a pass: write its module, give it a `PASS`, and put that into [`ALL`] and into the pipelines
-//! that shall run it.
+//! To add a pass: write its module, give it a `PASS`, and put that into [`ALL`] and into the
+//! pipelines that shall run it.
 
 mod accumulator_coalescing;
 mod array_expansion;

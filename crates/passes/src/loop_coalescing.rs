@@ -1,8 +1,11 @@
-//! Loops around each other that go over whole rows, and over the rows, become one loop along memory: rows of 56 numbers leave vectors half empty, and each begins anew.
+//! Loops around each other that go over whole rows, and over the rows, become one loop along
+//! memory: rows of 56 numbers leave vectors half empty, and each begins anew.
 //!
-//! The iterations and their order stay: the pair `(k, l)` is the number `k * n + l`, of which subscripts take the quotient and the remainder by `n` where an array has just
-//! these two dimensions; targets see that the element is the one with that number. Not here: arrays that targets may give other dimensions than those they have, loops of which
-//! the model of the polyhedral side is made, and loops of vectors and registers, whose shape somebody has chosen.
+//! The iterations and their order stay: the pair `(k, l)` is the number `k * n + l`, of which
+//! subscripts take the quotient and the remainder by `n` where an array has just these two
+//! dimensions; targets see that the element is the one with that number. Not here: arrays that
+//! targets may give other dimensions than those they have, loops of which the model of the
+//! polyhedral side is made, and loops of vectors and registers, whose shape somebody has chosen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +26,8 @@ pub const PASS: Pass = Pass {
 /// Rows of so many numbers and more are left as they are: nothing is won.
 const LONG: i64 = 512;
 
-/// The function with such loops as one. Takes time in proportion to its size, times the depth of its loops.
+/// The function with such loops as one. Takes time in proportion to its size, times the depth of
+/// its loops.
 ///
 /// A function that is nested too deeply to look at, or has no such loops, comes back as it is.
 fn rows(function: &Function) -> Function {
@@ -106,7 +110,8 @@ impl Pair<'_> {
         fits.then_some(new)
     }
 
-    /// The element by its number in the rows, where its subscripts are a row and the digits of a place in it.
+    /// The element by its number in the rows, where its subscripts are a row and the digits of a
+    /// place in it.
     fn access(&self, access: &Access) -> Option<Access> {
         let vars: BTreeSet<Name> = access.indices.iter().flat_map(Expr::vars).collect();
         if !vars.contains(self.outer) && !vars.contains(self.inner) {
@@ -136,7 +141,8 @@ fn extents(dims: &[Expr]) -> Option<Vec<i64>> {
     Some(dims)
 }
 
-/// The subscripts of the element with a number, in a box of these extents; the number is below their product.
+/// The subscripts of the element with a number, in a box of these extents; the number is below
+/// their product.
 fn digits(number: &Expr, dims: &[i64]) -> Vec<Expr> {
     let digit = |k: usize| {
         let below: i64 = dims[k + 1..].iter().product();

@@ -1,11 +1,14 @@
 //! Parallel loops down the columns of a matrix as lanes: each lane has its own recurrence.
 //!
-//! A recursive filter down columns runs one column after the other, a line of memory for each element, and every step waits for the one before it. Neighbouring
-//! columns are independent, and side by side in memory. So a strip of columns is taken at once: scalars of an iteration become short arrays, with an element for
-//! each lane, and every assignment runs over the lanes. No operation and no order in a column changes.
+//! A recursive filter down columns runs one column after the other, a line of memory for each
+//! element, and every step waits for the one before it. Neighbouring columns are independent, and
+//! side by side in memory. So a strip of columns is taken at once: scalars of an iteration become
+//! short arrays, with an element for each lane, and every assignment runs over the lanes. No
+//! operation and no order in a column changes.
 //!
-//! The loop is parallel already, has scalars of one floating-point type and sequential loops of the same length for all iterations, does arithmetic on them, and its
-//! variable is the last subscript of what it stores. What is left of the last strip runs as before.
+//! The loop is parallel already, has scalars of one floating-point type and sequential loops of the
+//! same length for all iterations, does arithmetic on them, and its variable is the last subscript
+//! of what it stores. What is left of the last strip runs as before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,10 +31,12 @@ pub const PASS: Pass = Pass {
     run: |function| changed(function, vectorized(function)),
 };
 
-/// Bytes of the lanes of a strip: two lines of memory, and chains enough to hide the time that each step waits for the one before it.
+/// Bytes of the lanes of a strip: two lines of memory, and chains enough to hide the time that each
+/// step waits for the one before it.
 const STRIP_BYTES: i64 = 128;
 
-/// The function with such loops in strips. A function that is nested too deeply comes back as it is.
+/// The function with such loops in strips. A function that is nested too deeply comes back as it
+/// is.
 fn vectorized(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
@@ -41,7 +46,8 @@ fn vectorized(function: &Function) -> Function {
     with_own_labels(function, Function { body, ..function.clone() })
 }
 
-/// Element types of arrays and scalars; those of names that are declared with several types are left out.
+/// Element types of arrays and scalars; those of names that are declared with several types are
+/// left out.
 fn types(function: &Function) -> BTreeMap<Name, Option<Scalar>> {
     let mut types = BTreeMap::new();
     let mut note = |name: &Name, elem: &Elem| {
@@ -210,7 +216,8 @@ struct Lanes<'a> {
 }
 
 impl Lanes<'_> {
-    /// The statements with loops over lanes around assignments; `here` puts the column of a lane in.
+    /// The statements with loops over lanes around assignments; `here` puts the column of a lane
+    /// in.
     fn block(&self, stmts: &[Stmt], here: &dyn Fn(&Expr) -> Expr) -> Vec<Stmt> {
         let mut result: Vec<Stmt> = Vec::new();
         for stmt in stmts {

@@ -1,11 +1,14 @@
-//! Loops over rows or columns in three where an outer loop has a pivot among them: before the pivot, the pivot, and behind it.
+//! Loops over rows or columns in three where an outer loop has a pivot among them: before the
+//! pivot, the pivot, and behind it.
 //!
-//! In `a[i][j] = min(a[i][j], a[i][k] + a[k][j])` row and column `k` are read by all others, and written by the iterations `i = k` and `j = k`. Split there,
-//! each part reads what no iteration of its own writes: it can run in parallel or in lanes. Shortest paths, transitive closures and Gauss-Jordan eliminations
-//! are of this kind. The order of the text stays.
+//! In `a[i][j] = min(a[i][j], a[i][k] + a[k][j])` row and column `k` are read by all others, and
+//! written by the iterations `i = k` and `j = k`. Split there, each part reads what no iteration of
+//! its own writes: it can run in parallel or in lanes. Shortest paths, transitive closures and
+//! Gauss-Jordan eliminations are of this kind. The order of the text stays.
 //!
-//! A loop is split at the variable of a loop around it with the same bounds, if a statement inside writes an element with its own variable as a subscript and
-//! reads one of the same array with the pivot in that place. Left out: pivots in other ranges, and loops that are parallel already.
+//! A loop is split at the variable of a loop around it with the same bounds, if a statement inside
+//! writes an element with its own variable as a subscript and reads one of the same array with the
+//! pivot in that place. Left out: pivots in other ranges, and loops that are parallel already.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +89,8 @@ fn pivot(l: &Loop, outer: &[Loop]) -> Option<Name> {
     Some(found.var.clone())
 }
 
-/// Whether a statement writes an element with `var` as a subscript, and reads one of the same array with the pivot in its place.
+/// Whether a statement writes an element with `var` as a subscript, and reads one of the same array
+/// with the pivot in its place.
 fn reads_pivot(assign: &Assign, var: &Name, pivot: &Name) -> bool {
     let mut found = false;
     for e in assign.value.nodes() {

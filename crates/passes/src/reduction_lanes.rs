@@ -1,8 +1,9 @@
-//! Reductions of any order inside parallel loops: their iterations become lanes. There is one level of threads, so such a loop would run as a chain in which each
-//! addition waits for the one before.
+//! Reductions of any order inside parallel loops: their iterations become lanes. There is one level
+//! of threads, so such a loop would run as a chain in which each addition waits for the one before.
 //!
-//! Only innermost loops over one accumulator of sums or products, which the program declares to be of any order (`reducePar`). The lanes are the same in every run.
-//! Not here: loops that are not inside a parallel one, whose threads get lanes from the target.
+//! Only innermost loops over one accumulator of sums or products, which the program declares to be
+//! of any order (`reducePar`). The lanes are the same in every run. Not here: loops that are not
+//! inside a parallel one, whose threads get lanes from the target.
 
 use crate::pass::{Pass, Step, changed};
 use loops::visit::check_depth;
@@ -18,7 +19,8 @@ pub const PASS: Pass = Pass {
     run: |function| changed(function, lanes(function)),
 };
 
-/// The function with such loops in lanes. A function that is nested too deeply to look at comes back as it is.
+/// The function with such loops in lanes. A function that is nested too deeply to look at comes
+/// back as it is.
 fn lanes(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();

@@ -1,13 +1,19 @@
-//! Elements that several rows at once update in every iteration of a loop are kept in registers during the loop.
+//! Elements that several rows at once update in every iteration of a loop are kept in registers
+//! during the loop.
 //!
-//! After [unroll-and-jam](super::unroll_and_jam), `for j { unroll r in 0..4 { q[i + r] += a[i + r][j] * p[j] } }` updates four elements in each iteration.
-//! A C compiler stores them each time, because for all it knows `q` and `p` overlap. So they are loaded before the loop into a small array with constant
-//! subscripts, which compilers keep in registers, and stored behind it. No operation changes, nor the order of those on one element.
+//! After [unroll-and-jam](super::unroll_and_jam), `for j { unroll r in 0..4 { q[i + r] += a[i +
+//! r][j] * p[j] } }` updates four elements in each iteration. A C compiler stores them each time,
+//! because for all it knows `q` and `p` overlap. So they are loaded before the loop into a small
+//! array with constant subscripts, which compilers keep in registers, and stored behind it. No
+//! operation changes, nor the order of those on one element.
 //!
-//! The rows are an unrolled loop of one update whose element moves with the row and not with the loop, and nothing else in it mentions the array.
+//! The rows are an unrolled loop of one update whose element moves with the row and not with the
+//! loop, and nothing else in it mentions the array.
 //!
-//! For the same reason an element that one iteration writes and then reads or writes again is kept in a scalar, in innermost loops inside of parallel ones: in the
-//! function that a C compiler makes of a parallel loop, `restrict` no longer holds. Every mention of the array in the iteration is this element.
+//! For the same reason an element that one iteration writes and then reads or writes again is kept
+//! in a scalar, in innermost loops inside of parallel ones: in the function that a C compiler makes
+//! of a parallel loop, `restrict` no longer holds. Every mention of the array in the iteration is
+//! this element.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +38,8 @@ pub const PASS: Pass = Pass {
 /// The most rows: as many values as half of the registers of a small machine hold.
 const ROWS: i64 = 8;
 
-/// The function with such elements in registers. A function that is nested too deeply comes back as it is.
+/// The function with such elements in registers. A function that is nested too deeply comes back as
+/// it is.
 fn promoted(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
@@ -89,7 +96,8 @@ impl Promoter {
         self.elems.get(&update.target.array).filter(|elem| matches!(elem, Elem::Scalar(_))).cloned()
     }
 
-    /// The iteration of an innermost loop with elements in scalars that it writes and mentions again; none if there are none, or other loops or conditions.
+    /// The iteration of an innermost loop with elements in scalars that it writes and mentions
+    /// again; none if there are none, or other loops or conditions.
     fn iteration(&mut self, body: &[Stmt]) -> Option<Vec<Stmt>> {
         if !body.iter().all(|stmt| matches!(stmt, Stmt::Assign(_) | Stmt::Local(_))) {
             return None;

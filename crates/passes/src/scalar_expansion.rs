@@ -1,11 +1,23 @@
-//! Expansion: a scalar that is local to an iteration gets an element for each iteration, where it is asked for an array a plane.
+//! Expansion: a scalar that is local to an iteration gets an element for each iteration, where it
+//! is asked for an array a plane.
 //!
-//! A scalar that is declared inside loops has a value of its own in each of their iterations, but one place in memory, which keeps the iterations in order. With an
-//! element an iteration the nests around it can be distributed and interchanged: the temporary sum of a symmetric product becomes an array, and two
-//! contractions. The two innermost loops around the declaration are expanded over, where their bounds depend on sizes alone; memory grows by the product of their
-//! extents. Nothing but the subscripts changes, so no dependence is lost that the declaration did not rule out.
+//! A scalar that is declared inside loops has a value of its own in each of their iterations, but
+//! one place in memory, which keeps the iterations in order. With an element an iteration the nests
+//! around it can be distributed and interchanged: the temporary sum of a symmetric product becomes
+//! an array, and two contractions. The two innermost loops around the declaration are expanded
+//! over, where their bounds depend on sizes alone; memory grows by the product of their extents.
+//! Nothing but the subscripts changes, so no dependence is lost that the declaration did not rule
+//! out.
 //!
-//! Left out: arrays whose extents are not sizes, or whose planes would have more dimensions than any parameter, what is assigned in one iteration and used in the next (it is declared outside of the loop), and liveness.
+//! Left out: arrays whose extents are not sizes, or whose planes would have more dimensions than
+//! any parameter, what is assigned in one iteration and used in the next (it is declared outside of
+//! the loop), and liveness.
+//!
+//! Beside it: [array expansion](super::array_expansion) expands parameters, whose last values the
+//! caller sees and which are filled in parts. The front end for C privatises
+//! (`cfront::lower::privatise`): it moves declarations of C inwards and adds no memory. The mapping
+//! to cores privatises (`polyhedral::athread::privatisation`) with planes that live in local
+//! memory.
 
 use std::collections::BTreeMap;
 
@@ -94,13 +106,15 @@ impl<'a> Expander<'a> {
         if elements.is_empty() { result } else { replace(&result, &elements) }
     }
 
-    /// Over how many loops an array may be expanded: its planes shall have no more dimensions than what comes in or goes out, or memory could run out.
+    /// Over how many loops an array may be expanded: its planes shall have no more dimensions than
+    /// what comes in or goes out, or memory could run out.
     fn room(&self, local: &ArrayDecl) -> Option<usize> {
         let most = self.function.params.iter().map(|p| p.dims.len()).max()?;
         most.checked_sub(local.dims.len()).filter(|room| *room > 0)
     }
 
-    /// The element (of an array: the plane) that stands for a local, if it can have one; its array is noted.
+    /// The element (of an array: the plane) that stands for a local, if it can have one; its array
+    /// is noted.
     fn element(&mut self, local: &ArrayDecl) -> Option<Access> {
         if self.loops.is_empty() {
             return None;
@@ -156,7 +170,8 @@ fn replace(body: &[Stmt], elements: &BTreeMap<Name, Access>) -> Vec<Stmt> {
     let value = |e: &Expr| e.map_loads(&mut |a| Expr::Load(access(&a)));
     body.iter()
         .map(|stmt| {
-            // Inner declarations of the same name are expanded or kept by themselves: names of a valid function do not repeat in a scope.
+            // Inner declarations of the same name are expanded or kept by themselves: names of a
+            // valid function do not repeat in a scope.
             let stmt = stmt.map(&mut |e| value(e), &mut |inner| replace(inner, elements));
             match stmt {
                 Stmt::Assign(assign) => {

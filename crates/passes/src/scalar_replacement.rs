@@ -1,7 +1,15 @@
-//! Sums that are made in an element while others of its array are read (`for k: B[i][j] -= L[i][k] * B[k][j]; B[i][j] /= L[i][i]`) are made in a local scalar.
+//! Sums that are made in an element while others of its array are read (`for k: B[i][j] -= L[i][k]
+//! * B[k][j]; B[i][j] /= L[i][i]`) are made in a local scalar.
 //!
-//! The reverse of [`super::forward`], for targets where an element that is changed and others that are read need boxes of their own. It is the same program if
-//! all that the statements from the sum to the last change of the element mention of its array is this element, or surely another.
+//! The reverse of [store forwarding](super::store_forwarding), for targets where an element that is
+//! changed and others that are read need boxes of their own. It is the same program if all that the
+//! statements from the sum to the last change of the element mention of its array is this element,
+//! or surely another.
+//!
+//! Beside it: [register promotion](super::register_promotion) keeps elements in registers for C
+//! compilers, in nests that are scheduled already. The target `openmp` keeps what is left when it
+//! prints (`scalar_replacement`, `carried_elements`), since only there it is known which loops
+//! become `reduction` clauses, lanes and tests of overlap.
 
 use std::collections::BTreeSet;
 

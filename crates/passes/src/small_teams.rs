@@ -20,8 +20,8 @@ pub const PASS: Pass = Pass {
 /// Statement instances that are worth a team of threads.
 const ENOUGH: i64 = 10_000;
 
-/// The function with such loops on one thread. A function that is nested too deeply to look at comes
-/// back as it is.
+/// The function with such loops on one thread. A function that is nested too deeply to look at
+/// comes back as it is.
 fn alone(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();

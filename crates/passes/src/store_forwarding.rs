@@ -1,12 +1,21 @@
-//! Sums that are made in a local scalar and stored at the end (`s = 0; for k: s += …; C[i][j] = s`) are made in the element that they are stored to.
+//! Sums that are made in a local scalar and stored at the end (`s = 0; for k: s += …; C[i][j] = s`)
+//! are made in the element that they are stored to.
 //!
-//! Then the nest is an update of that element in more loops than the element has, which is what contractions look like, and no memory is needed for the
-//! scalar of each iteration, as [`super::expand`] does.
+//! Then the nest is an update of that element in more loops than the element has, which is what
+//! contractions look like, and no memory is needed for the scalar of each iteration, as [scalar
+//! expansion](super::scalar_expansion) needs.
 //!
-//! It is the same program if, in the block that declares the scalar, the store is unconditional and of the scalar's type; what that block mentions of the array
-//! before are other elements (`X[k][j]` with `k < i`, in substitutions and factorisations); the scalar is assigned before it is read; and the store is the last that
-//! mentions it. Until the store nobody can see what the element holds. Where more is stored than the scalar (`C[i][j] = alpha * s`), that is done with the element at
-//! the end. Left out: what is stored on top of what was there (`C[i][j] = s + beta * C[i][j]`), and local arrays that share their name with others.
+//! It is the same program if, in the block that declares the scalar, the store is unconditional and
+//! of the scalar's type; what that block mentions of the array before are other elements (`X[k][j]`
+//! with `k < i`, in substitutions and factorisations); the scalar is assigned before it is read;
+//! and the store is the last that mentions it. Until the store nobody can see what the element
+//! holds. Where more is stored than the scalar (`C[i][j] = alpha * s`), that is done with the
+//! element at the end. Left out: what is stored on top of what was there (`C[i][j] = s + beta *
+//! C[i][j]`), and local arrays that share their name with others.
+//!
+//! Beside it: [copy propagation](super::copy_propagation) puts a value where a scalar was, before
+//! any store; [scalar replacement](super::scalar_replacement) goes the other way, from the element
+//! to a scalar.
 
 use crate::pass::{Pass, Step};
 use loops::facts::Facts;
@@ -102,7 +111,8 @@ fn placed(function: &Function, facts: &Facts, rest: &[Stmt]) -> Option<Vec<Stmt>
     Some(result)
 }
 
-/// Whether an access is an element, of that type, of an array that the caller sees or that is the only local one of its name, at a place that does not depend on data.
+/// Whether an access is an element, of that type, of an array that the caller sees or that is the
+/// only local one of its name, at a place that does not depend on data.
 fn is_element(function: &Function, element: &Access, elem: &Elem) -> bool {
     let array = match function.params.iter().find(|param| param.name == element.array) {
         Some(param) => param.mode != ParamMode::In && param.elem == *elem,
@@ -137,7 +147,8 @@ fn other_elements(facts: &Facts, value: &Expr, element: &Access) -> bool {
     value.loads().all(|access| differ(facts, access, element))
 }
 
-/// Whether a statement neither reads nor writes an element, and declares nothing of its array's name.
+/// Whether a statement neither reads nor writes an element, and declares nothing of its array's
+/// name.
 pub(crate) fn leaves(facts: &Facts, stmt: &Stmt, element: &Access) -> bool {
     let reads = |e: &Expr| !other_elements(facts, e, element);
     let body = |facts: &Facts, body: &[Stmt]| body.iter().all(|stmt| leaves(facts, stmt, element));
@@ -235,7 +246,8 @@ mod tests {
         let text = forwarded("s = 0.0\n for k in i + 1..n {\n s += b[k]\n }\n b[i] = s - b[i + 1]").unwrap();
         assert!(text.contains("b[i] = b[i] - b[i + 1]"), "{text}");
         for body in [
-            // As far as the element itself; one that may be it; the loop has another variable of this name; the end is data of the array.
+            // As far as the element itself; one that may be it; the loop has another variable of
+            // this name; the end is data of the array.
             "s = 0.0\n for k in 0..i + 1 {\n s += b[k]\n }\n b[i] = s",
             "s = 0.0\n for k in 0..i {\n s += b[n - k]\n }\n b[i] = s",
             "s = 0.0\n for i in 0..n {\n s += b[i + 1]\n }\n b[i] = s",
@@ -261,7 +273,8 @@ mod tests {
     #[test]
     fn what_somebody_could_see_stays() {
         for body in [
-            // Another type; on top of what was there; a condition; the array is read; the scalar is used later, or before it has a value; the place depends on data.
+            // Another type; on top of what was there; a condition; the array is read; the scalar is
+            // used later, or before it has a value; the place depends on data.
             "s = 0.0\n s += a[i]\n c[i] = f32(s)",
             "s = 0.0\n s += a[i]\n b[i] = s + b[i]",
             "s = 0.0\n s += a[i]\n if i < 2 {\n b[i] = s\n }",

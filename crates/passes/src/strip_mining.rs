@@ -1,9 +1,12 @@
-//! Loops over numbers that are taken apart: a loop over `k` in which `k floordiv 112` and `k mod 112` occur becomes one over the quotient and one over the
-//! remainder, so that subscripts are sums again, which run along memory, instead of quotients for each element.
+//! Loops over numbers that are taken apart: a loop over `k` in which `k floordiv 112` and `k mod
+//! 112` occur becomes one over the quotient and one over the remainder, so that subscripts are sums
+//! again, which run along memory, instead of quotients for each element.
 //!
-//! The iterations and their order stay: `k` is `112 * q + r`. What is left behind the last whole `q` is a loop of its own, if the body holds no loop that it would
-//! repeat. [`loops::simplify`](mod@crate::simplify) then finds that `(112 * q + r) floordiv 112` is `q`. Left out: extents that are not known, loops that do not begin at 0, and loops of
-//! vectors and registers, whose shape somebody has chosen.
+//! The iterations and their order stay: `k` is `112 * q + r`. What is left behind the last whole
+//! `q` is a loop of its own, if the body holds no loop that it would repeat.
+//! [`loops::simplify`](mod@crate::simplify) then finds that `(112 * q + r) floordiv 112` is `q`.
+//! Left out: extents that are not known, loops that do not begin at 0, and loops of vectors and
+//! registers, whose shape somebody has chosen.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +24,12 @@ pub const PASS: Pass = Pass {
     run: |function| changed(function, split(function)),
 };
 
-/// Rounds of splitting and simplifying: a number that is taken apart into more digits is left as it is then.
+/// Rounds of splitting and simplifying: a number that is taken apart into more digits is left as it
+/// is then.
 const ROUNDS: usize = 4;
 
-/// The function with such loops split, simplified. Takes time in proportion to its size, times the depth of its loops.
+/// The function with such loops split, simplified. Takes time in proportion to its size, times the
+/// depth of its loops.
 ///
 /// A function that is nested too deeply to look at comes back as it is.
 fn split(function: &Function) -> Function {
@@ -70,7 +75,8 @@ fn split_loop(l: Loop, fresh: &mut dyn FnMut(&Name) -> Name, result: &mut Vec<St
     };
     let quotient = fresh(&l.var);
     let k = Expr::Var(quotient.clone()) * divisor + Expr::Var(l.var.clone());
-    // The variable itself goes on as the remainder: what is put in for it mentions it, so inner loops of that name are renamed.
+    // The variable itself goes on as the remainder: what is put in for it mentions it, so inner
+    // loops of that name are renamed.
     let once = BTreeMap::from([(l.var.clone(), k)]);
     let inner = Loop {
         lower: Expr::Int(0),

@@ -1,11 +1,18 @@
-//! Sums that are chains, some of them side by side: a loop in which one accumulator waits for itself takes the time of an addition for each element; four such loops
-//! of four iterations of the loop around take hardly more than one ("unroll and jam").
+//! Sums that are chains, some of them side by side: a loop in which one accumulator waits for
+//! itself takes the time of an addition for each element; four such loops of four iterations of the
+//! loop around take hardly more than one ("unroll and jam").
 //!
 //! Where neighbours take neighbouring elements, as sums of columns do, they are lanes of vectors.
 //!
-//! Each accumulator sees the same numbers in the same order as before, so results stay the same to the last bit. Only iterations that are independent by what they
-//! write are put together, and only chains of floating-point numbers: C compilers may regroup those of integers. Not here: loops of which the model of the polyhedral
-//! side is made, and short loops, which C compilers write out.
+//! Each accumulator sees the same numbers in the same order as before, so results stay the same to
+//! the last bit. Only iterations that are independent by what they write are put together, and only
+//! chains of floating-point numbers: C compilers may regroup those of integers. Not here: short
+//! loops, which C compilers write out.
+//!
+//! Beside it: `polyhedral::transform::unroll_and_jam` jams perfect nests of labelled assignments
+//! between their schedule and its check, and says which instance of the original each copy is. Here
+//! are chains in local accumulators, several in a body, which no schedule shows; each iteration
+//! gets accumulators of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +35,8 @@ pub const PASS: Pass = Pass {
 
 /// Iterations side by side: so many additions are under way at the same time on today's processors.
 const SIDE_BY_SIDE: i64 = 4;
-/// Bytes of accumulators side by side where those of neighbours take neighbouring elements: some vectors.
+/// Bytes of accumulators side by side where those of neighbours take neighbouring elements: some
+/// vectors.
 const WIDE: i64 = 128;
 /// A chain of fewer elements is left to the C compiler, which writes it out.
 const LONG: i64 = 48;
@@ -41,7 +49,8 @@ const LARGEST: usize = 400;
 /// Elements of a local array that each iteration may have.
 const MOST_ELEMENTS: i64 = 1024;
 
-/// The function with such loops put together, simplified. Takes time in proportion to its size, times the depth of its loops.
+/// The function with such loops put together, simplified. Takes time in proportion to its size,
+/// times the depth of its loops.
 ///
 /// A function that is nested too deeply to look at, or has no such loop, comes back as it is.
 fn chains(function: &Function) -> Function {
@@ -143,7 +152,8 @@ fn is_nest(chain: &Loop) -> bool {
     chain.body.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)))
 }
 
-/// How many iterations are lanes of vectors, if the chains of neighbours take neighbouring elements.
+/// How many iterations are lanes of vectors, if the chains of neighbours take neighbouring
+/// elements.
 fn lanes(l: &Loop, chains: &[&Loop]) -> Option<i64> {
     let (mut bytes, mut neighbours, mut fits) = (4, false, true);
     for local in locals(&l.body) {
@@ -161,7 +171,8 @@ fn lanes(l: &Loop, chains: &[&Loop]) -> Option<i64> {
     (fits && neighbours && enough).then_some(lanes)
 }
 
-/// Whether a subscript goes up by one with a variable: the variable, and what does not depend on it.
+/// Whether a subscript goes up by one with a variable: the variable, and what does not depend on
+/// it.
 fn is_along(subscript: &Expr, var: &Name) -> bool {
     match subscript {
         Expr::Var(name) => name == var,
@@ -173,8 +184,9 @@ fn is_along(subscript: &Expr, var: &Name) -> bool {
     }
 }
 
-/// Whether a loop is a chain: nothing in it but assignments, one of which goes to a number that the loop finds there. Bounds are the same in all iterations of `of`.
-/// `around`: how often the loops around it run in all, if that is known; one of unknown length counts as long.
+/// Whether a loop is a chain: nothing in it but assignments, one of which goes to a number that the
+/// loop finds there. Bounds are the same in all iterations of `of`. `around`: how often the loops
+/// around it run in all, if that is known; one of unknown length counts as long.
 fn is_chain(inner: &Loop, of: &Loop, around: Option<i64>) -> bool {
     let mut own = BTreeSet::new();
     let mut waits = false;
@@ -214,7 +226,8 @@ fn trips(l: &Loop) -> Option<i64> {
     }
 }
 
-/// Whether a loop is made of chains alone, with numbers between them: all iterations of `of` go through it together.
+/// Whether a loop is made of chains alone, with numbers between them: all iterations of `of` go
+/// through it together.
 fn is_of_chains(inner: &Loop, of: &Loop) -> bool {
     is_of_long_chains(inner, of, Some(1))
 }
@@ -244,7 +257,8 @@ fn chains_in<'a>(stmts: &'a [Stmt], of: &Loop) -> Vec<&'a Loop> {
     chains.flatten().collect()
 }
 
-/// Whether the statements of a loop are of kinds that go together, and not too many, and its chains are of floating-point numbers.
+/// Whether the statements of a loop are of kinds that go together, and not too many, and its chains
+/// are of floating-point numbers.
 fn may_be_together(l: &Loop, chains: &[&Loop]) -> bool {
     let (mut size, mut fits) = (0, true);
     for stmt in nodes(&l.body) {
@@ -270,7 +284,8 @@ fn carries(chain: &Loop, names: &BTreeSet<&Name>) -> bool {
     targets.any(|array| names.contains(array) && !own.contains(array))
 }
 
-/// Whether some iterations may have the local at the same time: one of few elements, or a row of a length that sizes give.
+/// Whether some iterations may have the local at the same time: one of few elements, or a row of a
+/// length that sizes give.
 fn is_small(local: &Local) -> bool {
     let (mut count, mut rows) = (1i64, 0);
     for dim in &local.dims {
@@ -283,8 +298,8 @@ fn is_small(local: &Local) -> bool {
     count <= if rows == 0 { MOST_ELEMENTS } else { 1 } && rows <= 1
 }
 
-/// Whether no iteration reads or writes what another one writes: all that is written, but for what is local, has the loop's variable as one and the same subscript
-/// wherever it occurs.
+/// Whether no iteration reads or writes what another one writes: all that is written, but for what
+/// is local, has the loop's variable as one and the same subscript wherever it occurs.
 fn are_independent(l: &Loop) -> bool {
     let own: BTreeSet<&Name> = locals(&l.body).map(|local| &local.name).collect();
     let written: BTreeSet<&Name> = assigns(&l.body).map(|a| &a.target.array).collect();

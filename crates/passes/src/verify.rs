@@ -42,10 +42,10 @@ pub struct Fault {
 
 /// Holds the function after each pass against the one before all of them.
 ///
-/// The validator must accept it if it accepts the one before. At sizes 0, 1, 2, 5, 9 and at different
-/// ones together, the interpreter must give the same bits and find no race, unless the function lets
-/// updates be reordered. Runs that end in an error before, or take more than 400,000 steps, are left out. Takes
-/// time in proportion to the steps of the runs.
+/// The validator must accept it if it accepts the one before. At sizes 0, 1, 2, 5, 9 and at
+/// different ones together, the interpreter must give the same bits and find no race, unless the
+/// function lets updates be reordered. Runs that end in an error before, or take more than 400,000
+/// steps, are left out. Takes time in proportion to the steps of the runs.
 ///
 /// # Errors
 /// The first pass after which something differs.
@@ -56,8 +56,8 @@ pub fn verify(before: &Function, applied: &[Applied]) -> Result<Verified, Box<Fa
     for one in applied {
         let fault = |what: String, diagnostics| Box::new(Fault { pass: one.pass, what, diagnostics });
         let report = loops::validate(&one.function);
-        // Where a subscript of the text is only in range for some sizes, a piece of the new loops may be
-        // for the others alone.
+        // Where a subscript of the text is only in range for some sizes, a piece of the new loops
+        // may be for the others alone.
         let beyond = |d: &&Diagnostic| known.subscripts_unknown > 0 && d.code == OUT_OF_RANGE;
         let errors: Vec<Diagnostic> = report.errors().filter(|d| !beyond(d)).cloned().collect();
         if known.errors().next().is_none() && !errors.is_empty() {

@@ -41,7 +41,7 @@ impl Frame {
     }
 
     /// The frame of a set space with a dimension for each iterator.
-    pub fn of_space(space: &Space, sizes: &[Name], iterators: Vec<Name>) -> Frame {
+    pub(crate) fn of_space(space: &Space, sizes: &[Name], iterators: Vec<Name>) -> Frame {
         Frame { space: space.clone(), sizes: sizes.to_vec(), iterators }
     }
 

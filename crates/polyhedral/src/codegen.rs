@@ -1,10 +1,13 @@
-//! From a schedule tree to a function: the set library scans the tree, and its syntax tree becomes loops around the original statements.
+//! From a schedule tree to a function: the set library scans the tree, and its syntax tree becomes
+//! loops around the original statements.
 //!
-//! Beside the function an instance map is given: for each generated statement the original one and its iterators as expressions of the new
-//! loops. It is a claim, not a proof: [`crate::check`] verifies it.
+//! Beside the function an instance map is given: for each generated statement the original one and
+//! its iterators as expressions of the new loops. It is a claim, not a proof: [`crate::check`]
+//! verifies it.
 //!
-//! Marks direct the loops below them: `parallel`, `vector`, `unroll` (also `unroll N`), the first two also with what the loop privatises
-//! (`parallel reducing + y`); other marks become marked blocks.
+//! Marks direct the loops below them: `parallel`, `vector`, `unroll` (also `unroll N`), the first
+//! two also with what the loop privatises (`parallel reducing + y`); other marks become marked
+//! blocks.
 
 pub(crate) mod declaration_sinking;
 mod isl_expr;
@@ -14,9 +17,8 @@ pub(crate) mod text_order;
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::{AstBuild, AstExpr, AstExprKind, AstNode, AstNodeKind, AstOp, Flag};
+use loops::simplify::tidy;
 use loops::{Assign, Expr, Function, Loop, LoopKind, Name, ReduceOp, Stmt};
-
-pub(crate) use isl_expr::tidy;
 
 use crate::fault::{self, Result};
 use crate::limits::Limits;
@@ -45,12 +47,14 @@ pub struct Instance {
 /// The function that a tree describes.
 ///
 /// # Errors
-/// `P0301` for what loop programs cannot say; `P0002` if the bound on work is reached; those of the set library.
+/// `P0301` for what loop programs cannot say; `P0002` if the bound on work is reached; those of the
+/// set library.
 pub fn generate(model: &Model, tree: &Tree, limits: impl Into<Limits>) -> Result<Generated> {
     generate_mapped(model, tree, &model.context, &Plain, limits)
 }
 
-/// What a mapping to a machine adds to code generation: other accesses, nodes for statements that are not the model's, and blocks for marks.
+/// What a mapping to a machine adds to code generation: other accesses, nodes for statements that
+/// are not the model's, and blocks for marks.
 pub(crate) trait Mapping {
     /// A statement instance; `at` gives the value of the schedule's dimension of that depth.
     fn statement(
@@ -94,7 +98,8 @@ impl Mapping for Plain {
     }
 }
 
-/// As [`generate`], for a tree that is mapped to a machine; `context` also bounds the parameters that the mapping has introduced.
+/// As [`generate`], for a tree that is mapped to a machine; `context` also bounds the parameters
+/// that the mapping has introduced.
 pub(crate) fn generate_mapped(
     model: &Model,
     tree: &Tree,
@@ -105,7 +110,8 @@ pub(crate) fn generate_mapped(
     let ctx = &model.ctx;
     let mut depth = 0;
     let schedule = Tree { root: number_marks(tree.root.clone(), 0, &mut depth) }.to_isl(ctx)?;
-    // Loops are told apart by their depth in the schedule, which their names carry until they get better ones.
+    // Loops are told apart by their depth in the schedule, which their names carry until they get
+    // better ones.
     let prefix = loop_prefix(&model.function);
     let iterators: Vec<String> = (0..depth).map(|k| format!("{prefix}{k}")).collect();
     let iterators: Vec<&str> = iterators.iter().map(String::as_str).collect();
@@ -153,7 +159,8 @@ struct Mark {
     reductions: Reductions,
 }
 
-/// The mark of a loop of a kind (`parallel`, `vector`) that privatises arrays: `parallel reducing + y, max z`.
+/// The mark of a loop of a kind (`parallel`, `vector`) that privatises arrays: `parallel reducing +
+/// y, max z`.
 pub(crate) fn reducing(kind: &str, reductions: &[(ReduceOp, Name)]) -> String {
     let parts: Vec<String> = reductions.iter().map(|(op, name)| format!("{} {name}", op.symbol())).collect();
     if parts.is_empty() { kind.to_owned() } else { format!("{kind} reducing {}", parts.join(", ")) }
@@ -184,8 +191,8 @@ fn loop_kind(mark: &str) -> Option<LoopKind> {
     }
 }
 
-/// Adds the depth to each mark of a loop: a loop of one iteration is not in the syntax tree, and its mark must not be taken for the next loop's.
-/// `deepest` becomes the number of loops.
+/// Adds the depth to each mark of a loop: a loop of one iteration is not in the syntax tree, and
+/// its mark must not be taken for the next loop's. `deepest` becomes the number of loops.
 fn number_marks(mut node: Node, depth: usize, deepest: &mut usize) -> Node {
     *deepest = (*deepest).max(depth);
     if let Node::Mark { name, .. } = &mut node
@@ -328,7 +335,8 @@ impl Reader<'_> {
             return Err(fault::generation(format!("a call of something that is not a name: {call}")));
         };
         let Some(statement) = self.model.by_tuple(&tuple) else {
-            // The set library leaves out loops whose value follows from others: the instance tells what it is.
+            // The set library leaves out loops whose value follows from others: the instance tells
+            // what it is.
             for (depth, arg) in args.iter().enumerate() {
                 let value = self.expr(arg)?;
                 self.values.insert(depth, value);
@@ -382,7 +390,8 @@ impl Reader<'_> {
     }
 }
 
-/// Statements under the same condition, or its opposite, one after the other: under one, where the first ones do not change what it is asked of.
+/// Statements under the same condition, or its opposite, one after the other: under one, where the
+/// first ones do not change what it is asked of.
 fn merged(body: Vec<Stmt>) -> Vec<Stmt> {
     let mut result: Vec<Stmt> = Vec::new();
     for stmt in body {
@@ -416,7 +425,7 @@ fn writes(stmt: &Stmt, arrays: &BTreeSet<Name>) -> bool {
 fn put(statement: &Statement, iterators: &[Expr], e: &Expr) -> Expr {
     // Inner loops hide outer ones of the same name, so later entries win.
     let values: BTreeMap<Name, &Expr> = statement.iterators().into_iter().zip(iterators).collect();
-    isl_expr::tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())))
+    tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())))
 }
 
 /// The guards of a statement with its iterators replaced.
@@ -424,7 +433,8 @@ pub(crate) fn guards(statement: &Statement, iterators: &[Expr]) -> Vec<Expr> {
     statement.guards.iter().map(|guard| put(statement, iterators, guard)).collect()
 }
 
-/// A nest with the iterators of the statement that it is replaced. Its own variables are none of those that the new loops may have.
+/// A nest with the iterators of the statement that it is replaced. Its own variables are none of
+/// those that the new loops may have.
 pub(crate) fn nest_instance(statement: &Statement, l: &Loop, iterators: &[Expr]) -> Loop {
     fn block(body: &[Stmt], put: &dyn Fn(&Expr) -> Expr) -> Vec<Stmt> {
         body.iter().map(|stmt| stmt.map(&mut |e| put(e), &mut |inner| block(inner, put))).collect()

@@ -279,7 +279,7 @@ fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependenc
 /// The dependences of which all others are chains: from each access the last write of its element before it, and to each write the reads since then.
 /// A schedule that respects these respects all, and a loop that carries none of them carries none at all. None where chains say less: if an update may be
 /// reordered, a write may not happen, or an array is private to iterations; and where the limit is reached.
-pub fn immediate(model: &Model, dependences: &[Dependence], limits: Limits) -> Option<UnionMap> {
+pub(crate) fn immediate(model: &Model, dependences: &[Dependence], limits: Limits) -> Option<UnionMap> {
     let plain = model.statements.iter().all(Statement::certain)
         && dependences.iter().all(|d| d.reduction.is_none() && !d.private);
     if !plain {

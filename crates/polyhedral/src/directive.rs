@@ -20,7 +20,7 @@ use crate::tree::{Band, Member, Node, Path, Tree};
 
 /// What is asked of a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Directive {
+pub(crate) struct Directive {
     /// How many loops are around it.
     depth: usize,
     /// The statements in it, by their labels.
@@ -55,7 +55,7 @@ fn block(body: &[Stmt], depth: usize, found: &mut Vec<Directive>) -> Vec<Stmt> {
 }
 
 /// Whether nothing is asked but that loops are not fused.
-pub fn only_unfused(directives: &[Directive]) -> bool {
+pub(crate) fn only_unfused(directives: &[Directive]) -> bool {
     directives.iter().flat_map(|d| &d.wishes).all(|wish| *wish == Wish::NoFuse)
 }
 

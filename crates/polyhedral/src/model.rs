@@ -130,7 +130,7 @@ impl Model {
     ///
     /// # Errors
     /// As [`Model::extract`].
-    pub fn extract_in(ctx: &Ctx, function: &Function) -> Result<Model> {
+    pub(crate) fn extract_in(ctx: &Ctx, function: &Function) -> Result<Model> {
         let function = label_all(function)?;
         let names: Vec<String> = function.sizes.iter().map(|name| readable(name)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -191,7 +191,7 @@ impl Model {
     }
 
     /// The statement with this tuple.
-    pub fn by_tuple(&self, tuple: &str) -> Option<&Statement> {
+    pub(crate) fn by_tuple(&self, tuple: &str) -> Option<&Statement> {
         self.statements.iter().find(|s| s.tuple == tuple)
     }
 

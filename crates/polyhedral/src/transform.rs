@@ -6,10 +6,10 @@
 pub(crate) mod blocked_factorisation;
 pub mod contraction;
 pub mod diamond;
-pub mod identity_schedule;
+pub(crate) mod identity_schedule;
 pub(crate) mod isolate;
 pub(crate) mod mark;
-pub mod row_fusion;
+pub(crate) mod row_fusion;
 pub(crate) mod tile;
 pub(crate) mod unroll_and_jam;
 pub(crate) mod window;

@@ -101,7 +101,7 @@ impl CExpr {
 
 /// A statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum CStmt {
+pub(crate) enum CStmt {
     /// `type name[dims] = init;`
     Declare {
         /// Type before the name, such as `float` or `float *`.
@@ -125,8 +125,6 @@ pub enum CStmt {
     Block(Option<String>, Vec<CStmt>),
     /// A line `#pragma text`.
     Pragma(String),
-    /// `/* text */`
-    Comment(String),
     /// `return value;`
     Return(Option<CExpr>),
     /// `break;`
@@ -137,7 +135,7 @@ pub enum CStmt {
 
 /// A loop in OpenMP's canonical form.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CFor {
+pub(crate) struct CFor {
     /// Type of the variable.
     pub ty: String,
     /// The variable.
@@ -154,17 +152,17 @@ pub struct CFor {
 
 impl CStmt {
     /// Whether a pragma that begins with `prefix` is in the statement.
-    pub fn has_pragma(&self, prefix: &str) -> bool {
+    pub(crate) fn has_pragma(&self, prefix: &str) -> bool {
         self.any(&|stmt| matches!(stmt, CStmt::Pragma(text) if text.starts_with(prefix)))
     }
 
     /// Whether the statement declares an array.
-    pub fn declares_array(&self) -> bool {
+    pub(crate) fn declares_array(&self) -> bool {
         self.any(&|stmt| matches!(stmt, CStmt::Declare { dims, .. } if !dims.is_empty()))
     }
 
     /// Whether the statement defines a type.
-    pub fn defines_type(&self) -> bool {
+    pub(crate) fn defines_type(&self) -> bool {
         self.any(&|stmt| matches!(stmt, CStmt::Declare { ty, .. } if ty.starts_with("typedef ")))
     }
 
@@ -181,7 +179,7 @@ impl CStmt {
     }
 
     /// Whether a pragma in the statement has the word in it.
-    pub fn pragma_mentions(&self, word: &str) -> bool {
+    pub(crate) fn pragma_mentions(&self, word: &str) -> bool {
         self.any(&|stmt| matches!(stmt, CStmt::Pragma(text) if text.contains(word)))
     }
 
@@ -206,7 +204,7 @@ impl CStmt {
                 f.body.iter().for_each(|s| s.names(visit));
             }
             CStmt::Block(_, body) => body.iter().for_each(|s| s.names(visit)),
-            CStmt::Pragma(_) | CStmt::Comment(_) | CStmt::Return(None) | CStmt::Break | CStmt::Continue => {}
+            CStmt::Pragma(_) | CStmt::Return(None) | CStmt::Break | CStmt::Continue => {}
         }
     }
 }
@@ -214,7 +212,7 @@ impl CStmt {
 /// A function parameter: the type as text that ends before the name, then the name with what
 /// follows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CParam {
+pub(crate) struct CParam {
     /// Type before the name, such as `const float *restrict`.
     pub ty: String,
     /// Name.
@@ -225,7 +223,7 @@ pub struct CParam {
 
 /// A function definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CFunction {
+pub(crate) struct CFunction {
     /// Lines of the comment above it.
     pub comment: Vec<String>,
     /// Type of the result, with `static` where wanted.

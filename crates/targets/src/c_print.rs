@@ -82,7 +82,7 @@ impl Printer {
     }
 
     /// Lines as they are, if there are any.
-    pub fn raw_if(&mut self, text: &str) {
+    pub(crate) fn raw_if(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
@@ -215,7 +215,6 @@ impl Printer {
                 self.line("}");
             }
             CStmt::Pragma(text) => self.line(&format!("#pragma {text}")),
-            CStmt::Comment(text) => self.line(&format!("/* {} */", comment_text(text))),
             CStmt::Return(None) => self.line("return;"),
             CStmt::Return(Some(e)) => {
                 let text = self.text(e);

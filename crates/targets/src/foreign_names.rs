@@ -19,13 +19,13 @@ pub fn stem(name: &str) -> String {
 }
 
 /// A word of a shell script that stands for exactly this text.
-pub fn shell_word(text: &str) -> String {
+pub(crate) fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Text that neither ends a comment of C early nor misleads a reader. Control characters, invisible
 /// characters, and those that change the direction of text are printed as numbers.
-pub fn comment_text(text: &str) -> String {
+pub(crate) fn comment_text(text: &str) -> String {
     let text = text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/");
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -6,7 +6,7 @@
 
 pub mod athread;
 pub mod c;
-pub mod c_print;
+pub(crate) mod c_print;
 pub mod foreign_names;
 mod math;
 pub mod model;

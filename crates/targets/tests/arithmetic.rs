@@ -1,5 +1,7 @@
-//! Every scalar operation on every special value, by every stage: evaluator of the language, interpreter, simplifier, and C by gcc and clang without
-//! and with optimization, on values in memory and on constants. All give the bits that `loops::value` says; any NaN is as good as any other.
+//! Every scalar operation on every special value, by every stage: evaluator of the language,
+//! interpreter, simplifier, and C by gcc and clang without and with optimization, on values in
+//! memory and on constants. All give the bits that `loops::value` says; any NaN is as good as any
+//! other.
 
 mod common;
 
@@ -395,30 +397,15 @@ fn run_compiled(folder: &Path, compiler: &str, flag: &str, rows: &[Row], input: 
 
 /// Compilers fold functions of `libm` on constants with a rounding of their own.
 fn is_exact(op: Op) -> bool {
-    !matches!(
-        op,
-        Op::Unary(
-            UnaryOp::Exp
-                | UnaryOp::Log
-                | UnaryOp::Tanh
-                | UnaryOp::Sin
-                | UnaryOp::Cos
-                | UnaryOp::Atan
-                | UnaryOp::Tan
-                | UnaryOp::Asin
-                | UnaryOp::Acos
-                | UnaryOp::Sinh
-                | UnaryOp::Cosh
-                | UnaryOp::Exp2
-                | UnaryOp::Expm1
-                | UnaryOp::Log2
-                | UnaryOp::Log10
-                | UnaryOp::Log1p
-        ) | Op::Binary(BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot)
-    )
+    match op {
+        Op::Unary(op) => !op.is_transcendental(),
+        Op::Binary(op) => !op.is_transcendental(),
+        _ => true,
+    }
 }
 
-/// What was found, where it is a neighbour of the expected number taken for that. What the C standard determines has no neighbours: NaN, zeros, infinities, 1.
+/// What was found, where it is a neighbour of the expected number taken for that. What the C
+/// standard determines has no neighbours: NaN, zeros, infinities, 1.
 fn as_expected(row: &Row, found: Data) -> Data {
     let values = row.expected.iter().enumerate().map(|(k, expected)| match (*expected, get(&found, k)) {
         (Value::F32(e), Value::F32(f)) if inexact(e.into()) && e.to_bits().abs_diff(f.to_bits()) <= 1 => {
@@ -434,7 +421,8 @@ fn inexact(value: f64) -> bool {
     value.is_finite() && value != 0.0 && value != 1.0
 }
 
-/// What Annex F of the C standard says of the functions of `libm`: the table above is the same `libm`, so it could share its faults.
+/// What Annex F of the C standard says of the functions of `libm`: the table above is the same
+/// `libm`, so it could share its faults.
 #[test]
 fn functions_of_libm_are_those_of_the_standard() {
     use std::f64::consts::FRAC_PI_2;
@@ -557,7 +545,8 @@ fn compiled_code() {
     compile_and_compare("arithmetic", &done.source, &done.header, &rows);
 }
 
-/// The expressions of `--target athread`, which cores and host have alike, in functions of the host.
+/// The expressions of `--target athread`, which cores and host have alike, in functions of the
+/// host.
 #[test]
 fn athread() {
     let rows: Vec<Row> = (table().into_iter()).filter(|r| r.ty.is_common() && r.result.is_common()).collect();
@@ -574,7 +563,8 @@ fn athread() {
     compile_and_compare("arithmetic_athread", &source, &declared.header, &rows);
 }
 
-/// Operations on integers with a sign, one result a line: what other definitions of the same arithmetic are compared with.
+/// Operations on integers with a sign, one result a line: what other definitions of the same
+/// arithmetic are compared with.
 #[test]
 fn integers_are_written_down() {
     let mut text = String::from("# operation type left right result\n");

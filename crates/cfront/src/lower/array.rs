@@ -18,7 +18,7 @@ use crate::region::AccessForm;
 
 /// How a region uses an array or scalar.
 #[derive(Clone, Debug)]
-pub struct ArrayUse {
+pub(crate) struct ArrayUse {
     pub elem: Scalar,
     /// Extents; the first one is a placeholder while `open`.
     pub dims: Vec<Hub>,

@@ -25,7 +25,7 @@ pub type Bounds = (Name, Linear, Linear);
 
 /// A condition that is tested before the region.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Assumed {
+pub(crate) struct Assumed {
     pub condition: Need,
     /// What it says, for people.
     pub says: String,

@@ -127,7 +127,7 @@ impl Lowering<'_> {
 }
 
 /// If `cond ? a : b` is the larger (`true`) or smaller one of `a` and `b`.
-pub fn as_extremum(cond: &Hub, a: &Hub, b: &Hub) -> Option<bool> {
+pub(crate) fn as_extremum(cond: &Hub, a: &Hub, b: &Hub) -> Option<bool> {
     let Hub::Compare(op, left, right) = cond else { return None };
     let same = **left == *a && **right == *b;
     let swapped = **left == *b && **right == *a;
@@ -151,7 +151,7 @@ pub fn negate(e: Hub) -> Hub {
     }
 }
 
-pub fn compare_op(op: Binary) -> Option<CompareOp> {
+pub(crate) fn compare_op(op: Binary) -> Option<CompareOp> {
     Some(match op {
         Binary::Lt => CompareOp::Lt,
         Binary::Le => CompareOp::Le,

@@ -454,7 +454,7 @@ pub(super) fn counted(step: &Expr) -> Option<(&Expr, Step<'_>)> {
 }
 
 /// Whether an index expression reads a variable.
-pub fn expr_mentions(e: &Hub, var: &Name) -> bool {
+pub(crate) fn expr_mentions(e: &Hub, var: &Name) -> bool {
     match e {
         Hub::Var(name) => name == var,
         Hub::Unary(_, a) | Hub::Cast(_, a) => expr_mentions(a, var),

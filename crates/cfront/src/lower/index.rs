@@ -35,7 +35,7 @@ pub struct Atom {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum AtomKind {
+pub(crate) enum AtomKind {
     /// Rounded down.
     Quotient(Linear, i64),
     Min(Linear, Linear),
@@ -47,14 +47,14 @@ pub enum AtomKind {
 
 /// Why an expression is no index expression.
 #[derive(Clone, Debug)]
-pub struct NotIndex {
+pub(crate) struct NotIndex {
     pub reason: String,
     pub at: At,
     /// A way out, if there is one to tell.
     pub help: Option<&'static str>,
 }
 
-pub type Indexed = Result<Index, NotIndex>;
+pub(crate) type Indexed = Result<Index, NotIndex>;
 
 pub(super) fn not(reason: impl Into<String>, at: At) -> NotIndex {
     NotIndex { reason: reason.into(), at, help: None }
@@ -532,7 +532,7 @@ fn plus_constant(e: &Hub, value: i64) -> Hub {
 }
 
 /// The number of an atom's name.
-pub fn atom_number(name: &str) -> Option<usize> {
+pub(crate) fn atom_number(name: &str) -> Option<usize> {
     name.strip_prefix('#')?.parse().ok()
 }
 

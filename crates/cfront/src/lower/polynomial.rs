@@ -27,7 +27,7 @@ pub struct Split {
 
 /// What has to be known of the parts of a polynomial.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Gathered {
+pub(crate) struct Gathered {
     /// The affine factors of its products.
     pub factors: Vec<Linear>,
     /// The largest number that fits in all types in which the subscript wraps around, or to which
@@ -65,13 +65,13 @@ pub(super) fn small(result: Option<Polynomial>) -> Option<Polynomial> {
 
 /// Whether each of the products has at most one of these names as a factor. Then the other factors
 /// can be extents of rows.
-pub fn has_rows(p: &Polynomial, loops: &[&str]) -> bool {
+pub(crate) fn has_rows(p: &Polynomial, loops: &[&str]) -> bool {
     let inside = |product: &Product| product.expanded().filter(|f| loops.contains(&f.as_str())).count();
     p.terms().all(|(product, _)| product.degree() < 2 || inside(product) < 2)
 }
 
 /// For each product of one of these names with others: the others, the shortest first.
-pub fn sizes_of_products(p: &Polynomial, loops: &[&str]) -> Vec<Vec<Name>> {
+pub(crate) fn sizes_of_products(p: &Polynomial, loops: &[&str]) -> Vec<Vec<Name>> {
     let mut found: Vec<Vec<Name>> = Vec::new();
     for product in by_names(p).into_iter().map(|(names, _)| names).filter(|names| names.len() > 1) {
         let sizes: Vec<Name> = product.iter().filter(|n| !loops.contains(&n.as_str())).cloned().collect();

@@ -30,7 +30,7 @@ struct Here {
 
 /// Declares the array in the innermost loop whose iterations fill it before they read it; whether
 /// there is one.
-pub fn declared_inside(body: &mut Vec<Stmt>, name: &Name, elem: Scalar, dims: &[Expr]) -> bool {
+pub(crate) fn declared_inside(body: &mut Vec<Stmt>, name: &Name, elem: Scalar, dims: &[Expr]) -> bool {
     let mut facts = Vec::new();
     descend(body, name, elem, dims, &mut facts, false)
 }

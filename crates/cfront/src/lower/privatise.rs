@@ -7,7 +7,7 @@ use loops::{ArrayDecl, Name, Scalar, Stmt, Storage};
 
 /// Declares the scalar in the innermost blocks that can have it. Returns the names of these locals,
 /// of which all but the first are `fresh`. `None` if its value may come from outside.
-pub fn localise(
+pub(crate) fn localise(
     body: &mut Vec<Stmt>,
     name: &Name,
     elem: Scalar,

@@ -46,7 +46,7 @@ pub enum Meaning {
 
 /// The objects of a region, and the meaning of each identifier by its token.
 #[derive(Clone, Default)]
-pub struct Resolution {
+pub(crate) struct Resolution {
     pub objects: Vec<Object>,
     pub meanings: BTreeMap<u32, Meaning>,
     /// Objects declared in the region, by the token of their name.
@@ -362,7 +362,7 @@ impl Resolver<'_> {
 /// The token of an identifier: the first of its expression that is no parenthesis.
 ///
 /// Parentheses widen an expression's range, equally on both sides.
-pub fn ident_token(e: &Expr) -> u32 {
+pub(crate) fn ident_token(e: &Expr) -> u32 {
     e.at.first + (e.at.last - e.at.first) / 2
 }
 

@@ -15,7 +15,7 @@ use loops::Expr as Hub;
 
 /// Which elements an access of rows may have.
 #[derive(Clone, Debug)]
-pub struct Cells {
+pub(crate) struct Cells {
     /// First and exclusive last of each subscript. `None` if one does not follow from sizes.
     ranges: Option<Vec<(Linear, Linear)>>,
     /// It is made if its loops run.

@@ -10,7 +10,7 @@ use crate::scope::{Function, Object, Place, Symbol};
 
 /// A declarator: the name, if it has one, its type, and the parameters if it declares a function.
 #[derive(Clone, Debug)]
-pub struct Declarator {
+pub(crate) struct Declarator {
     pub name: Option<(String, usize)>,
     pub ty: QType,
     pub params: Option<Vec<Declaration>>,
@@ -19,7 +19,7 @@ pub struct Declarator {
 
 impl Parser<'_> {
     /// The type in a cast.
-    pub fn type_name(&mut self) -> Parsed<QType> {
+    pub(crate) fn type_name(&mut self) -> Parsed<QType> {
         let specifiers = self.specifiers()?;
         let declarator = self.declarator(specifiers.ty)?;
         if declarator.name.is_some() {
@@ -210,7 +210,7 @@ impl Parser<'_> {
     }
 
     /// An `asm("name")` and attributes after a declarator.
-    pub fn asm_label(&mut self) -> Parsed<bool> {
+    pub(crate) fn asm_label(&mut self) -> Parsed<bool> {
         let mut pure = false;
         while matches!(self.word(), "asm" | "__asm__" | "__asm") || is_attribute(self.word()) {
             pure |= self.attribute()?;

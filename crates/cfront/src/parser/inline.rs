@@ -117,7 +117,7 @@ impl Parser<'_> {
     }
 
     /// Whether a token says that a function is `inline`.
-    pub fn is_inline(&self, pos: usize) -> bool {
+    pub(crate) fn is_inline(&self, pos: usize) -> bool {
         matches!(self.word_at(pos), "inline" | "__inline" | "__inline__")
     }
 

@@ -28,7 +28,7 @@ pub use specifiers::Specifiers;
 
 /// Why the parser stopped: a message and where.
 #[derive(Clone, Debug)]
-pub struct ParseError {
+pub(crate) struct ParseError {
     pub message: String,
     pub at: At,
     /// Too deep, rather than wrong.
@@ -40,7 +40,7 @@ pub type Parsed<T> = Result<T, ParseError>;
 /// Nesting of parentheses, declarators and statements.
 const MAX_DEPTH: u32 = 400;
 /// Height of an expression.
-pub const MAX_HEIGHT: u32 = 300;
+pub(crate) const MAX_HEIGHT: u32 = 300;
 
 /// The parser: a place in the tokens, the scopes there.
 pub struct Parser<'s> {
@@ -72,11 +72,11 @@ impl<'s> Parser<'s> {
         }
     }
 
-    pub fn tok(&self) -> Tok {
+    pub(crate) fn tok(&self) -> Tok {
         self.tok_at(self.pos)
     }
 
-    pub fn tok_at(&self, pos: usize) -> Tok {
+    pub(crate) fn tok_at(&self, pos: usize) -> Tok {
         if pos >= self.end { Tok::End } else { self.source.tokens[pos].tok }
     }
 
@@ -84,7 +84,7 @@ impl<'s> Parser<'s> {
         self.text_at(self.pos)
     }
 
-    pub fn text_at(&self, pos: usize) -> &'s str {
+    pub(crate) fn text_at(&self, pos: usize) -> &'s str {
         if pos >= self.end { "" } else { self.source.token_text(pos) }
     }
 
@@ -164,12 +164,12 @@ impl<'s> Parser<'s> {
     }
 
     /// Whether a function definition without the type of its result begins here.
-    pub fn is_implicit_int(&self) -> bool {
+    pub(crate) fn is_implicit_int(&self) -> bool {
         self.tok() == Tok::Ident && self.is_at(self.pos + 1, "(") && !self.starts_type(self.pos)
     }
 
     /// Goes past a pragma outside of regions; what OpenMP gives to each thread is noted.
-    pub fn outer_pragma(&mut self) {
+    pub(crate) fn outer_pragma(&mut self) {
         let text = self.text().replace('\\', " ");
         self.pos += 1;
         let text =
@@ -183,7 +183,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Goes past a bracketed group that starts here; false if it has no end.
-    pub fn skip_group(&mut self) -> bool {
+    pub(crate) fn skip_group(&mut self) -> bool {
         let mut depth = 0usize;
         while self.pos < self.end {
             match self.tok() {
@@ -201,7 +201,7 @@ impl<'s> Parser<'s> {
 
     /// Moves to the end of an external declaration: past a `;`, or past the braces of a function's
     /// body.
-    pub fn skip_external(&mut self) {
+    pub(crate) fn skip_external(&mut self) {
         let starts_type =
             matches!(self.word(), "struct" | "union" | "enum" | "typedef" | "extern" | "static" | "const");
         let mut had_parens = false;

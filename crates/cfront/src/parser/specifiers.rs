@@ -40,7 +40,7 @@ struct Words {
 
 impl Parser<'_> {
     /// Whether a type, or another declaration specifier, starts at a token.
-    pub fn starts_type(&self, pos: usize) -> bool {
+    pub(crate) fn starts_type(&self, pos: usize) -> bool {
         let word = self.word_at(pos);
         !word.is_empty() && (self.is_specifier(word) || self.scopes.is_typedef(word))
     }

@@ -8,7 +8,7 @@ use crate::scope::Place;
 
 impl Parser<'_> {
     /// Statements to the end of the tokens.
-    pub fn statements_to_end(&mut self) -> Parsed<Vec<Stmt>> {
+    pub(crate) fn statements_to_end(&mut self) -> Parsed<Vec<Stmt>> {
         let mut out = Vec::new();
         while self.tok() != Tok::End {
             out.push(self.statement()?);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use functional::{Arg, Binder, DataType, Definition, Lambda, Literal, Prim, Term, TermKind};
-use loops::{BinaryOp, Code, CompareOp, Diagnostic, Scalar, Size};
+use loops::{Code, CompareOp, Diagnostic, Scalar, Size};
 
 use super::data::{Exp, Law, Names, Op, Order, Shape, Tm, View};
 use super::hints::{Hints, laws};
@@ -277,7 +277,7 @@ impl<'a> Source<'a> {
     }
 
     fn unary(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
-        let ([Arg::Term(a)], Some(op)) = (args, prim.hub_unary()) else {
+        let ([Arg::Term(a)], Some(op)) = (args, prim.unary_operator()) else {
             return Err(malformed(term));
         };
         let kind = kind_of(a)?;
@@ -287,25 +287,14 @@ impl<'a> Source<'a> {
     fn binary(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
         let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
         let kind = kind_of(a)?;
-        let op = match prim {
-            Prim::Div if kind.scalar().is_float() => BinaryOp::Div,
-            Prim::Div => BinaryOp::FloorDiv,
-            _ => prim.hub_binary().ok_or_else(|| malformed(term))?,
-        };
+        let op = prim.binary_operator(kind.scalar()).ok_or_else(|| malformed(term))?;
         let a = self.exp(a)?;
         Ok(ops::binary(op, kind, a, self.exp(b)?))
     }
 
     fn comparison(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
         let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
-        let op = match prim {
-            Prim::Eq => CompareOp::Eq,
-            Prim::Ne => CompareOp::Ne,
-            Prim::Lt => CompareOp::Lt,
-            Prim::Le => CompareOp::Le,
-            Prim::Gt => CompareOp::Gt,
-            _ => CompareOp::Ge,
-        };
+        let op = prim.comparison().ok_or_else(|| malformed(term))?;
         let ty = numbers_of(a)?;
         let a = self.exp(a)?;
         Ok(ops::compare(op, ty, a, self.exp(b)?))

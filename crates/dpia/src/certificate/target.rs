@@ -64,7 +64,7 @@ impl Target {
     }
 
     /// A size parameter; it is in scope everywhere.
-    pub fn size_parameter(&mut self, name: &Name) -> u32 {
+    pub(crate) fn size_parameter(&mut self, name: &Name) -> u32 {
         let number = self.integer(name);
         self.integers.insert(name.clone(), Tm::Var(number));
         number
@@ -84,7 +84,7 @@ impl Target {
     }
 
     /// The first number that no array has.
-    pub fn arrays_so_far(&self) -> u32 {
+    pub(crate) fn arrays_so_far(&self) -> u32 {
         self.next_array
     }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use functional::{Arg, DataType, Definition, Lambda, Literal, Prim, Term, TermKind};
-use loops::{BinaryOp, Code, CompareOp, Diagnostic, Function, Name, Scalar, Size};
+use loops::{Code, Diagnostic, Function, Name, Scalar, Size};
 
 use super::data::{Law, Op};
 use super::ops::{self, Build, Kind};
@@ -321,40 +321,26 @@ impl Printer<'_> {
 
     fn prim(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<String> {
         use Arg::Term as T;
-        if let (Some(op), [T(a)]) = (prim.hub_unary(), args) {
+        if let (Some(op), [T(a)]) = (prim.unary_operator(), args) {
             let ty = kind(a)?;
             let number = ops::unary(op, ty, self.number(a)?);
             return self.built(number);
         }
-        let compared = match prim {
-            Prim::Eq => Some(CompareOp::Eq),
-            Prim::Ne => Some(CompareOp::Ne),
-            Prim::Lt => Some(CompareOp::Lt),
-            Prim::Le => Some(CompareOp::Le),
-            Prim::Gt => Some(CompareOp::Gt),
-            Prim::Ge => Some(CompareOp::Ge),
-            _ => None,
-        };
+        if let (Some(op), [T(a), T(b)]) = (prim.comparison(), args) {
+            let (ty, a) = (scalar(a)?, self.number(a)?);
+            let number = ops::compare(op, ty, a, self.number(b)?);
+            return self.built(number);
+        }
         match (prim, args) {
-            (_, [T(a), T(b)]) if compared.is_some() => {
-                let op = compared.unwrap_or(CompareOp::Eq);
-                let (ty, a) = (scalar(a)?, self.number(a)?);
-                let number = ops::compare(op, ty, a, self.number(b)?);
-                self.built(number)
-            }
             (Prim::AddIdx | Prim::SubIdx | Prim::MulIdx | Prim::DivIdx, [T(a), T(b)]) => {
                 self.moved(term, prim, a, b)
             }
             (_, [T(a), T(b)])
                 if matches!(term.ty(), DataType::Scalar(_))
-                    && (prim == Prim::Div || prim.hub_binary().is_some()) =>
+                    && prim.binary_operator(Scalar::I64).is_some() =>
             {
                 let ty = kind(a)?;
-                let op = match prim {
-                    Prim::Div if ty.scalar().is_float() => BinaryOp::Div,
-                    Prim::Div => BinaryOp::FloorDiv,
-                    _ => prim.hub_binary().ok_or_else(|| uncovered(prim))?,
-                };
+                let op = prim.binary_operator(ty.scalar()).ok_or_else(|| uncovered(prim))?;
                 let a = self.number(a)?;
                 let number = ops::binary(op, ty, a, self.number(b)?);
                 self.built(number)

@@ -171,16 +171,11 @@ fn operator(
     sizes: &[Size],
 ) -> Option<Expr> {
     let mut values = values.into_iter();
-    if let Some(op) = prim.hub_unary() {
+    if let Some(op) = prim.unary_operator() {
         return Some(Expr::unary(op, values.next()?));
     }
     let mut next = || values.next();
-    let arithmetic = match prim {
-        Prim::Div if operand.is_float() => Some(BinaryOp::Div),
-        Prim::Div => Some(BinaryOp::FloorDiv),
-        _ => prim.hub_binary(),
-    };
-    if let Some(op) = arithmetic {
+    if let Some(op) = prim.binary_operator(operand) {
         return Some(Expr::binary(op, next()?, next()?));
     }
     let comparison = match prim {

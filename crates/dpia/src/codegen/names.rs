@@ -16,7 +16,7 @@ pub(crate) struct Names {
 
 impl Names {
     /// Whether no declaration in scope has the name.
-    pub fn is_free(&self, name: &Name) -> bool {
+    pub(crate) fn is_free(&self, name: &Name) -> bool {
         !self.taken.contains(name) && !self.loops.contains(name)
     }
 
@@ -58,7 +58,7 @@ impl Names {
     }
 
     /// Enters a loop whose variable has this name.
-    pub fn enter_named(&mut self, name: &Name) {
+    pub(crate) fn enter_named(&mut self, name: &Name) {
         self.loops.push(name.clone());
     }
 

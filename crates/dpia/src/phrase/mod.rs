@@ -364,7 +364,7 @@ impl Exp {
 
     /// Whether reading it takes arithmetic, or so many branches and sums of indices that one would
     /// not read it twice.
-    pub fn costly(&self) -> bool {
+    pub(crate) fn costly(&self) -> bool {
         self.0.weight.is_none_or(|weight| weight > LIGHT)
     }
 

@@ -23,7 +23,7 @@ use crate::term::{Definition, FactKind};
 pub use value::Value;
 
 /// Sizes or arguments that do not fit the definition.
-pub const BAD_ARGUMENTS: Code = Code("F0601");
+pub(crate) const BAD_ARGUMENTS: Code = Code("F0601");
 /// A limit of the evaluator was reached.
 pub const LIMIT: Code = Code("F0602");
 /// An operation without a result: an index out of range, an integer divided by 0.

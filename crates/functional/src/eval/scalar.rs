@@ -5,10 +5,10 @@ use loops::{BinaryOp, Scalar, UnaryOp};
 
 use super::array::Val;
 use super::{Fault, Outcome};
-use crate::prim::Prim;
+use crate::prim::{Group, Prim};
 
-pub(super) type Unary = fn(&Val) -> Outcome<Val>;
-pub(super) type Binary = fn(&Val, &Val) -> Outcome<Val>;
+type Unary = fn(&Val) -> Outcome<Val>;
+type Binary = fn(&Val, &Val) -> Outcome<Val>;
 
 fn ill(x: &Val) -> Box<Fault> {
     Fault::new(format!("no operation on {x:?}"))
@@ -49,7 +49,17 @@ macro_rules! comparison {
 }
 
 /// The operation of a unary scalar primitive other than conversions.
-pub(super) fn unary(prim: Prim) -> Option<Unary> {
+pub(super) fn unary(prim: Prim) -> Option<impl Fn(&Val) -> Outcome<Val>> {
+    let (own, op) = (own_unary(prim), prim.unary_operator());
+    (own.is_some() || op.is_some()).then_some(move |x: &Val| match (own, op) {
+        (Some(own), _) => own(x),
+        (None, Some(op)) => hub_unary(op, x),
+        (None, None) => Err(ill(x)),
+    })
+}
+
+/// Those that are not left to the definition of the loop IR.
+fn own_unary(prim: Prim) -> Option<Unary> {
     Some(match prim {
         Prim::Neg => |x| match x {
             Val::F64(x) => Ok(Val::F64(-x)),
@@ -69,24 +79,6 @@ pub(super) fn unary(prim: Prim) -> Option<Unary> {
         Prim::Exp => float_fn!(exp),
         Prim::Log => float_fn!(ln),
         Prim::Tanh => float_fn!(tanh),
-        Prim::Sin => |x| hub_unary(UnaryOp::Sin, x),
-        Prim::Cos => |x| hub_unary(UnaryOp::Cos, x),
-        Prim::Atan => |x| hub_unary(UnaryOp::Atan, x),
-        Prim::Tan => |x| hub_unary(UnaryOp::Tan, x),
-        Prim::Asin => |x| hub_unary(UnaryOp::Asin, x),
-        Prim::Acos => |x| hub_unary(UnaryOp::Acos, x),
-        Prim::Sinh => |x| hub_unary(UnaryOp::Sinh, x),
-        Prim::Cosh => |x| hub_unary(UnaryOp::Cosh, x),
-        Prim::Exp2 => |x| hub_unary(UnaryOp::Exp2, x),
-        Prim::Expm1 => |x| hub_unary(UnaryOp::Expm1, x),
-        Prim::Log2 => |x| hub_unary(UnaryOp::Log2, x),
-        Prim::Log10 => |x| hub_unary(UnaryOp::Log10, x),
-        Prim::Log1p => |x| hub_unary(UnaryOp::Log1p, x),
-        Prim::Trunc => |x| hub_unary(UnaryOp::Trunc, x),
-        Prim::Floor => |x| hub_unary(UnaryOp::Floor, x),
-        Prim::Ceil => |x| hub_unary(UnaryOp::Ceil, x),
-        Prim::Round => |x| hub_unary(UnaryOp::Round, x),
-        Prim::Bits32 | Prim::Bits64 | Prim::Float32 | Prim::Float64 => |x| hub_unary(UnaryOp::Bits, x),
         Prim::Not => |x| Ok(Val::Bool(!x.truth())),
         Prim::ToF32 => |x| cast(Scalar::F32, x),
         Prim::ToF64 => |x| cast(Scalar::F64, x),
@@ -97,7 +89,21 @@ pub(super) fn unary(prim: Prim) -> Option<Unary> {
 }
 
 /// The operation of a binary scalar primitive that evaluates both sides.
-pub(super) fn binary(prim: Prim) -> Option<Binary> {
+pub(super) fn binary(prim: Prim) -> Option<impl Fn(&Val, &Val) -> Outcome<Val>> {
+    let lazy = matches!(prim, Prim::And | Prim::Or);
+    let is_scalar = prim.info().group == Group::Scalar && !lazy;
+    // `own_binary` has the one that depends on the type.
+    let op = prim.binary_operator(Scalar::I64).filter(|_| is_scalar);
+    let own = own_binary(prim);
+    (own.is_some() || op.is_some()).then_some(move |x: &Val, y: &Val| match (own, op) {
+        (Some(own), _) => own(x, y),
+        (None, Some(op)) => hub_binary(op, x, y),
+        (None, None) => Err(ill(x)),
+    })
+}
+
+/// As [`own_unary`].
+fn own_binary(prim: Prim) -> Option<Binary> {
     Some(match prim {
         Prim::Add => arithmetic!(+, wrapping_add),
         Prim::Sub => arithmetic!(-, wrapping_sub),
@@ -107,18 +113,6 @@ pub(super) fn binary(prim: Prim) -> Option<Binary> {
             (Val::F32(x), Val::F32(y)) => Ok(Val::F32(x / y)),
             _ => hub_binary(BinaryOp::FloorDiv, x, y),
         },
-        Prim::Mod => |x, y| hub_binary(BinaryOp::Mod, x, y),
-        Prim::Min => |x, y| hub_binary(BinaryOp::Min, x, y),
-        Prim::Max => |x, y| hub_binary(BinaryOp::Max, x, y),
-        Prim::Pow => |x, y| hub_binary(BinaryOp::Pow, x, y),
-        Prim::Atan2 => |x, y| hub_binary(BinaryOp::Atan2, x, y),
-        Prim::Hypot => |x, y| hub_binary(BinaryOp::Hypot, x, y),
-        Prim::Fmod => |x, y| hub_binary(BinaryOp::Rem, x, y),
-        Prim::BitAnd => |x, y| hub_binary(BinaryOp::BitAnd, x, y),
-        Prim::BitOr => |x, y| hub_binary(BinaryOp::BitOr, x, y),
-        Prim::BitXor => |x, y| hub_binary(BinaryOp::BitXor, x, y),
-        Prim::ShiftLeft => |x, y| hub_binary(BinaryOp::Shl, x, y),
-        Prim::ShiftRight => |x, y| hub_binary(BinaryOp::Shr, x, y),
         Prim::Eq => comparison!(==),
         Prim::Ne => comparison!(!=),
         Prim::Lt => comparison!(<),

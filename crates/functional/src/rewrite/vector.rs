@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loops::Size;
+use loops::{Size, UnaryOp};
 
 use super::context::{Context, Rewritten, array, as_map, binary, no, param};
 use super::{Family, Rule};
@@ -73,6 +73,29 @@ fn as_vectors(cx: &mut Context<'_>, k: &Size, xs: &Term) -> Rewritten {
     }
 }
 
+/// Whether vectors have this operation: arithmetic of numbers, and pairs.
+fn is_lane_by_lane(prim: Prim) -> bool {
+    match prim.unary_operator() {
+        Some(op) => !matches!(op, UnaryOp::Bits | UnaryOp::Not),
+        None => matches!(
+            prim,
+            Prim::Add
+                | Prim::Sub
+                | Prim::Mul
+                | Prim::Div
+                | Prim::Min
+                | Prim::Max
+                | Prim::Pow
+                | Prim::Atan2
+                | Prim::Hypot
+                | Prim::Fmod
+                | Prim::Fst
+                | Prim::Snd
+                | Prim::Pair
+        ),
+    }
+}
+
 /// The expression on vectors. `lanes` gives the vectors of the variables that differ from lane to
 /// lane.
 fn lift(cx: &mut Context<'_>, k: &Size, term: &Term, lanes: &BTreeMap<Var, Term>) -> Rewritten {
@@ -84,45 +107,7 @@ fn lift(cx: &mut Context<'_>, k: &Size, term: &Term, lanes: &BTreeMap<Var, Term>
     }
     match term.kind() {
         TermKind::Var(var) => Ok(lanes[var].clone()),
-        TermKind::Prim(
-            prim @ (Prim::Neg
-            | Prim::Add
-            | Prim::Sub
-            | Prim::Mul
-            | Prim::Div
-            | Prim::Min
-            | Prim::Max
-            | Prim::Abs
-            | Prim::Sqrt
-            | Prim::Exp
-            | Prim::Log
-            | Prim::Tanh
-            | Prim::Sin
-            | Prim::Cos
-            | Prim::Atan
-            | Prim::Tan
-            | Prim::Asin
-            | Prim::Acos
-            | Prim::Sinh
-            | Prim::Cosh
-            | Prim::Exp2
-            | Prim::Expm1
-            | Prim::Log2
-            | Prim::Log10
-            | Prim::Log1p
-            | Prim::Trunc
-            | Prim::Floor
-            | Prim::Ceil
-            | Prim::Round
-            | Prim::Pow
-            | Prim::Atan2
-            | Prim::Hypot
-            | Prim::Fmod
-            | Prim::Fst
-            | Prim::Snd
-            | Prim::Pair),
-            args,
-        ) => {
+        TermKind::Prim(prim, args) if is_lane_by_lane(*prim) => {
             let mut lifted = Vec::with_capacity(args.len());
             for arg in args {
                 let Arg::Term(arg) = arg else { return no("its function is malformed") };

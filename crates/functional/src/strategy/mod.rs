@@ -33,13 +33,13 @@ pub const SYNTAX: Code = Code("S0101");
 /// A name that is neither a rule nor a strategy.
 pub const UNKNOWN: Code = Code("S0102");
 /// A wrong number of sizes, a size that is not known, a strategy that calls itself.
-pub const BAD_CALL: Code = Code("S0103");
+pub(crate) const BAD_CALL: Code = Code("S0103");
 /// A strategy does not apply.
-pub const NOT_APPLICABLE: Code = Code("S0104");
+pub(crate) const NOT_APPLICABLE: Code = Code("S0104");
 /// A strategy does not come to an end within the limit.
-pub const ENDLESS: Code = Code("S0105");
+pub(crate) const ENDLESS: Code = Code("S0105");
 /// A trace does not fit the definition.
-pub const BAD_TRACE: Code = Code("S0106");
+pub(crate) const BAD_TRACE: Code = Code("S0106");
 
 /// A strategy.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -367,7 +367,7 @@ impl BinOp {
     }
 
     /// The operator that is written like this.
-    pub fn from_symbol(symbol: &str) -> Option<BinOp> {
+    pub(crate) fn from_symbol(symbol: &str) -> Option<BinOp> {
         BinOp::ALL.into_iter().find(|op| op.symbol() == symbol)
     }
 

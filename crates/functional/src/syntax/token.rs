@@ -61,7 +61,7 @@ keywords! {
 
 impl Keyword {
     /// Whether the word starts a top-level item.
-    pub fn starts_item(self) -> bool {
+    pub(crate) fn starts_item(self) -> bool {
         matches!(self, Keyword::Def | Keyword::Type | Keyword::Import | Keyword::Strategy)
     }
 }

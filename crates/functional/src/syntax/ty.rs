@@ -137,7 +137,7 @@ pub(crate) fn parse_relation(text: &str) -> super::ast::FactExpr {
 
 impl BinOp {
     /// Whether the operator is one of the relations of `where`.
-    pub fn is_fact(self) -> bool {
+    pub(crate) fn is_fact(self) -> bool {
         matches!(self, BinOp::Eq | BinOp::Le | BinOp::Lt | BinOp::Ge | BinOp::Gt)
     }
 }

@@ -84,7 +84,7 @@ impl Graph {
     ///
     /// # Errors
     /// The value that has the name already.
-    pub fn try_add_value(&mut self, name: impl Into<Name>) -> Result<ValueId, ValueId> {
+    pub(crate) fn try_add_value(&mut self, name: impl Into<Name>) -> Result<ValueId, ValueId> {
         let name = name.into();
         if let Some(taken) = self.names.get(&name) {
             return Err(*taken);
@@ -126,7 +126,7 @@ impl Graph {
     }
 
     /// Makes a value without a producer an input.
-    pub fn make_input(&mut self, id: ValueId) {
+    pub(crate) fn make_input(&mut self, id: ValueId) {
         self.origin = None;
         self.value_entry(id).producer = Producer::Input;
         self.inputs.push(id);
@@ -140,7 +140,7 @@ impl Graph {
     }
 
     /// Gives a value without a producer, an input or a parameter this initializer.
-    pub fn set_initializer(&mut self, id: ValueId, tensor: Tensor) {
+    pub(crate) fn set_initializer(&mut self, id: ValueId, tensor: Tensor) {
         self.origin = None;
         let value = self.value_entry(id);
         if value.constant.is_none() {
@@ -177,7 +177,7 @@ impl Graph {
     }
 
     /// Replaces all outputs.
-    pub fn set_outputs(&mut self, ids: Vec<ValueId>) {
+    pub(crate) fn set_outputs(&mut self, ids: Vec<ValueId>) {
         self.origin = None;
         for old in std::mem::take(&mut self.outputs) {
             self.value_entry(old).as_output -= 1;
@@ -187,7 +187,7 @@ impl Graph {
 
     /// In a subgraph: values that are used or returned and that nothing here produces come from the
     /// graph around it.
-    pub fn close_over(&mut self) {
+    pub(crate) fn close_over(&mut self) {
         for value in &mut self.values {
             let used = value.live_uses > 0 || value.as_output > 0;
             if value.alive && used && value.producer == Producer::Nothing {
@@ -213,7 +213,7 @@ impl Graph {
     }
 
     /// Removes the declared type of a value, so that inference finds it again.
-    pub fn forget_type(&mut self, id: ValueId) {
+    pub(crate) fn forget_type(&mut self, id: ValueId) {
         self.origin = None;
         let value = self.value_entry(id);
         (value.ty, value.declared, value.stale) = (None, false, true);
@@ -234,7 +234,7 @@ impl Graph {
     }
 
     /// Notes what inference found of the elements of a small integer tensor.
-    pub fn set_known_elements(&mut self, id: ValueId, elements: Option<Vec<Dim>>) {
+    pub(crate) fn set_known_elements(&mut self, id: ValueId, elements: Option<Vec<Dim>>) {
         self.value_entry(id).known = elements.map(Vec::into_boxed_slice);
     }
 
@@ -378,7 +378,7 @@ impl Graph {
     }
 
     /// Gives a node another list of inputs.
-    pub fn set_inputs(&mut self, id: NodeId, inputs: Vec<Option<ValueId>>) {
+    pub(crate) fn set_inputs(&mut self, id: NodeId, inputs: Vec<Option<ValueId>>) {
         self.origin = None;
         self.detach_all(id);
         let entry = self.node_entry(id);
@@ -400,7 +400,7 @@ impl Graph {
     }
 
     /// Gives a node another list of attributes; captures of subgraphs follow.
-    pub fn set_attributes(&mut self, id: NodeId, attributes: Vec<Attribute>) {
+    pub(crate) fn set_attributes(&mut self, id: NodeId, attributes: Vec<Attribute>) {
         self.origin = None;
         self.detach_all(id);
         let captures = self.captures_of(&attributes);

@@ -338,7 +338,7 @@ impl Graph {
     }
 
     /// The nodes that use a result of this node, each once, in the order of the graph's nodes.
-    pub fn node_successors(&self, id: NodeId) -> Vec<NodeId> {
+    pub(crate) fn node_successors(&self, id: NodeId) -> Vec<NodeId> {
         let outputs = self.node(id).outputs.iter().flatten();
         let mut found: Vec<NodeId> = outputs.flat_map(|v| self.value(*v).uses()).map(|u| u.node).collect();
         found.sort_by_key(|id| self.label(*id));

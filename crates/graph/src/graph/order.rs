@@ -13,7 +13,7 @@ impl Graph {
     }
 
     /// The nodes in reverse order.
-    pub fn reverse_order(&self) -> impl Iterator<Item = NodeId> + '_ {
+    pub(crate) fn reverse_order(&self) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(self.last, |id| self.node(*id).previous)
     }
 

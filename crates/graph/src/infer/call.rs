@@ -27,7 +27,7 @@ impl<'g> Call<'g> {
         self.input(k).is_some()
     }
 
-    pub fn value_type(&self, k: usize) -> Option<&'g ValueType> {
+    pub(crate) fn value_type(&self, k: usize) -> Option<&'g ValueType> {
         self.graph.value(self.input(k)?).ty()
     }
 
@@ -82,7 +82,7 @@ impl<'g> Call<'g> {
 
     /// Integers that older versions have as an attribute and newer ones as an input. `None` if the
     /// input is there and not known, `Some(None)` if they are absent.
-    pub fn moved_ints(&self, attribute: &str, input: usize) -> Option<Option<Vec<i64>>> {
+    pub(crate) fn moved_ints(&self, attribute: &str, input: usize) -> Option<Option<Vec<i64>>> {
         match (self.node.ints(attribute), self.has(input)) {
             (Some(list), _) => Some(Some(list.to_vec())),
             (None, true) => Some(Some(self.ints(input)?)),

@@ -15,7 +15,7 @@ pub type Extents = Vec<Size>;
 
 /// The state of one program: fresh variables.
 #[derive(Debug, Default)]
-pub struct Cx {
+pub(crate) struct Cx {
     supply: Supply,
     /// Bindings that [`Cx::release`] puts around a term.
     held: Vec<(functional::Binder, Term)>,
@@ -34,7 +34,7 @@ impl Cx {
     }
 
     /// The term with fresh numbers for all its binders.
-    pub fn refreshed(&mut self, term: &Term) -> Term {
+    pub(crate) fn refreshed(&mut self, term: &Term) -> Term {
         walk::refresh(term, &mut self.supply)
     }
 
@@ -106,7 +106,7 @@ impl Cx {
     }
 
     /// `f place acc` for all places of a box, the last index fastest.
-    pub fn fold_all(&mut self, shape: &[Size], init: Val, f: Step) -> Val {
+    pub(crate) fn fold_all(&mut self, shape: &[Size], init: Val, f: Step) -> Val {
         self.fold_from(shape, &mut Vec::new(), init, f)
     }
 
@@ -227,7 +227,7 @@ impl Cx {
     }
 
     /// An operation of the library on numbers, with constants among its arguments.
-    pub fn call_with(&mut self, name: &str, x: &Val, constants: &[f64]) -> Val {
+    pub(crate) fn call_with(&mut self, name: &str, x: &Val, constants: &[f64]) -> Val {
         let scalar = x.scalar();
         let mut args: Vec<Val> = constants.iter().map(|c| super::value::number(scalar, *c)).collect();
         args.push(x.clone());
@@ -283,7 +283,7 @@ pub fn scatter(places: Val, base: Val, values: Val) -> Val {
 }
 
 /// A matrix that is made row by row, its rows as a tensor of these extents.
-pub fn split_rows(matrix: Val, extents: &[Size]) -> Val {
+pub(crate) fn split_rows(matrix: Val, extents: &[Size]) -> Val {
     // A temporary that is written directly to its destination takes no memory. It keeps the split
     // from becoming one of the operand.
     extents[1..].iter().rev().fold(matrix, |rows, n| match rows.stored().term() {
@@ -293,7 +293,7 @@ pub fn split_rows(matrix: Val, extents: &[Size]) -> Val {
 }
 
 /// The product of two matrices by the library's packed tiles, if there is one for their elements.
-pub fn fast_product(cx: &mut Cx, a: Val, b: Val) -> Option<Val> {
+pub(crate) fn fast_product(cx: &mut Cx, a: Val, b: Val) -> Option<Val> {
     match scalar_in(&a.ty()) {
         Scalar::F32 => Some(cx.call("sproduct_fast", &[a, b])),
         Scalar::F64 => Some(cx.call("dproduct_fast", &[a, b])),

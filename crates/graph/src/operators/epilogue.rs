@@ -125,7 +125,7 @@ impl Elementwise {
     }
 
     /// Whether it is so short, and so easily vectorised, that it needs no pass of its own.
-    pub fn is_light(&self) -> bool {
+    pub(crate) fn is_light(&self) -> bool {
         fn calls(term: &Term) -> bool {
             matches!(term.kind(), TermKind::Prim(prim, _) if is_call(*prim))
                 || walk::children(term).into_iter().any(|(_, child)| calls(child))

@@ -65,7 +65,7 @@ pub use indices::{Indices, indices};
 pub use packing::Packing;
 pub use schedule::{compiled, compiled_with, schedule};
 pub use storage_type::{carrier, decode, encode};
-pub use table::{Entry, TABLE, lookup, page};
+pub use table::{Elements, Entry, TABLE, Work, lookup, page};
 
 use build::{Cx, Extents, tensor_type};
 use epilogue::Stages;
@@ -79,9 +79,9 @@ pub const TYPES: Code = Code("G0502");
 /// Inputs or attributes that do not fit the operator.
 pub const INPUTS: Code = Code("G0503");
 /// An input that decides a shape and is not a constant.
-pub const NOT_CONSTANT: Code = Code("G0504");
+pub(crate) const NOT_CONSTANT: Code = Code("G0504");
 /// The library is at fault: a program that has no type.
-pub const INTERNAL: Code = Code("G0505");
+pub(crate) const INTERNAL: Code = Code("G0505");
 /// An index beyond the extent of its axis.
 pub const OUTSIDE: Code = Code("G0506");
 

@@ -4,6 +4,10 @@
 //! The operands are given element by element. The columns of a tile are copied once to a panel. The
 //! rows are read where they are. So a convolution needs no matrix of patches, and a bias is added
 //! when a sum is written. Sums keep their order.
+//!
+//! Contractions in C programs have tiles of their own (`polyhedral::transform::contraction`): there
+//! a nest has to be recognised, its domain may be a triangle, and both operands are packed at each
+//! run. Here the operands are functions of the place, and packing belongs to the weights.
 
 use functional::{Arg, DataType, Prim, Term, build};
 use loops::{Registers, Scalar, Size};

@@ -96,7 +96,7 @@ impl Val {
     }
 
     /// Whether it is a name or a constant, which may be used several times at no cost.
-    pub fn is_atom(&self) -> bool {
+    pub(crate) fn is_atom(&self) -> bool {
         match &self.0 {
             Ok(term) => matches!(term.kind(), TermKind::Var(_) | TermKind::Literal(_) | TermKind::Size(_)),
             Err(_) => true,

@@ -128,7 +128,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes back what was made.
-    pub fn abandon(self) {
+    pub(crate) fn abandon(self) {
         for id in self.built.new.iter().rev() {
             self.model.graph.remove_node(*id);
         }

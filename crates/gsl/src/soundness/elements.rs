@@ -2,7 +2,7 @@
 //! operator set that has its operators.
 
 use graph::ElementType;
-use graph::schema;
+use graph::{operators, schema};
 
 use super::integers::calls;
 use super::literals::parts::children;
@@ -13,23 +13,10 @@ use crate::rule::{Action, Clause, ElementType as Named, Expr, ExprKind, Pattern,
 const FLOATS: [ElementType; 3] = [ElementType::F64, ElementType::F64, ElementType::F32];
 /// Operator sets that models are drawn for, if they have the operators of the rule.
 const OPSETS: [i64; 4] = [14, 17, 20, 23];
-/// Operators whose first input has integers only.
-const OF_INTEGERS: [&str; 9] = [
-    "BitShift",
-    "BitwiseAnd",
-    "BitwiseNot",
-    "BitwiseOr",
-    "BitwiseXor",
-    "ConvInteger",
-    "DequantizeLinear",
-    "MatMulInteger",
-    "QLinearMatMul",
-];
-
 /// Whether the standard allows none of the floating-point types that are drawn here for an
 /// operator.
 pub(super) fn takes_integers_only(op: &str) -> bool {
-    OF_INTEGERS.contains(&op)
+    operators::lookup("", op).is_some_and(|entry| !entry.elements.others)
 }
 
 /// The types of floating point that instances have: those of half precision if the conditions name

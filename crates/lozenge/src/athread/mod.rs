@@ -341,6 +341,6 @@ impl Program {
 ///
 /// # Errors
 /// As [`Report::read`].
-pub fn read_report(path: &Path) -> Result<Option<Report>, Failure> {
+pub(crate) fn read_report(path: &Path) -> Result<Option<Report>, Failure> {
     fs::read_to_string(path).ok().map(|text| Report::read(&text)).transpose()
 }

@@ -82,7 +82,7 @@ impl Report {
     }
 
     /// The bound over the modelled time: 1 is the best there is.
-    pub fn bound_share(&self) -> f64 {
+    pub(crate) fn bound_share(&self) -> f64 {
         if self.seconds > 0.0 { self.bound_seconds / self.seconds } else { 0.0 }
     }
 }

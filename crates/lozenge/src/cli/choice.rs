@@ -104,7 +104,7 @@ impl Choice {
     ///
     /// # Errors
     /// As there, and for a file of schedules that can't be read.
-    pub fn request_of(&self, program: &Path) -> Result<Request, Failure> {
+    pub(crate) fn request_of(&self, program: &Path) -> Result<Request, Failure> {
         Ok(Request { tuned: files::tuned(program)?, ..self.request()? })
     }
 }

@@ -49,7 +49,7 @@ impl Library {
     }
 
     /// Whether any of these options is given.
-    pub fn is_given(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         let Library { shared, static_library, pkg_config, flags, prefix: _ } = self;
         *shared || *static_library || *pkg_config || !flags.is_empty()
     }

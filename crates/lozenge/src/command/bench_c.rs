@@ -24,7 +24,7 @@ use crate::request::Request;
 use crate::statistics::{Summary, geometric_mean, seconds};
 
 /// The kernels of the linear-algebra table.
-pub const LINEAR_ALGEBRA: [&str; 13] = [
+pub(crate) const LINEAR_ALGEBRA: [&str; 13] = [
     "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm", "2mm", "3mm", "atax", "bicg", "doitgen",
     "mvt",
 ];

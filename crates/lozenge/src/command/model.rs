@@ -167,7 +167,7 @@ pub fn arrays(compiled: &CompiledModel, inputs: &BTreeMap<Name, loops::Tensor>) 
 ///
 /// # Errors
 /// `G0407` if there is too much to draw; files that can't be read or written.
-pub fn show_graph(arguments: &Show, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn show_graph(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     let mut model = models::open_as_it_is(&arguments.file)?;
     // A contradiction of types is no reason not to draw; what was inferred before it is shown.
     let _ = graph::infer(&mut model);

@@ -15,7 +15,7 @@ use crate::report;
 ///
 /// # Errors
 /// What is wrong with the expression.
-pub fn calculate(arguments: &Poly, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn calculate(arguments: &Poly, as_json: bool) -> Result<(), Failure> {
     let source = Source { path: "expression".into(), text: arguments.expression.clone() };
     let value = evaluate(&source.text, Limits::default())
         .map_err(|d| Failure::in_source(&source, vec![d]))?

@@ -166,7 +166,7 @@ impl Coq {
     ///
     /// # Errors
     /// As [`Coq::answer`].
-    pub fn objections(
+    pub(crate) fn objections(
         &self,
         certificate: &Certificate,
         name: &str,

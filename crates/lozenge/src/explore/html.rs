@@ -24,7 +24,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 impl Page {
     /// The page as HTML. What is too large for [`MAX_BYTES`] is left out, and the page says so.
-    pub fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         let mut of_stage = STAGE_BYTES;
         loop {
             let without = self.at(of_stage, 0);

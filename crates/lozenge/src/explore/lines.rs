@@ -57,7 +57,7 @@ fn relabelled(body: &[Stmt], count: &mut usize, originals: &mut BTreeMap<Name, N
 }
 
 /// Whether two texts of loop programs differ in nothing but the labels of statements.
-pub fn same_but_labels(left: &str, right: &str) -> bool {
+pub(crate) fn same_but_labels(left: &str, right: &str) -> bool {
     let without = |line: &str| match of_loops(line) {
         Some(label) => line.trim_start()[label.len() + 2..].to_owned(),
         None => line.trim_start().to_owned(),
@@ -117,10 +117,10 @@ fn statements(text: &str) -> Vec<(Range<usize>, String)> {
 }
 
 /// Lines without their indentation, each with the labels of its statements.
-pub type CLines = Vec<(String, Vec<Name>)>;
+pub(crate) type CLines = Vec<(String, Vec<Name>)>;
 
 /// The lines of a text of which no labels are known.
-pub fn unmarked(text: &str) -> CLines {
+pub(crate) fn unmarked(text: &str) -> CLines {
     text.lines().map(|line| (line.trim().to_owned(), Vec::new())).collect()
 }
 

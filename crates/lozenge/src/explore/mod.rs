@@ -12,7 +12,7 @@ pub mod times;
 
 /// A page.
 #[derive(Clone, Debug, Default)]
-pub struct Page {
+pub(crate) struct Page {
     /// The file that it is about.
     pub file: String,
     /// What the file is, in a few words.

@@ -26,7 +26,7 @@ pub enum Kind {
 }
 
 /// The kinds in turn.
-pub const KINDS: [Kind; 5] = [Kind::Schedule, Kind::Loops, Kind::Strategy, Kind::Program, Kind::Rules];
+pub(crate) const KINDS: [Kind; 5] = [Kind::Schedule, Kind::Loops, Kind::Strategy, Kind::Program, Kind::Rules];
 
 /// What schedules are for.
 pub const SCHEDULED: &str =
@@ -44,7 +44,7 @@ pub const SCHEDULED: &str =
 ";
 
 /// What strategies are for.
-pub const STRATEGIC: &str = "def rows [m n] (a: [m][n]f32) (x: [n]f32): [m]f32 =
+pub(crate) const STRATEGIC: &str = "def rows [m n] (a: [m][n]f32) (x: [n]f32): [m]f32 =
   map (\\row -> reduce (\\y acc -> y + acc) 0 (map (\\p -> fst p * snd p) (zip row x))) (map (\\r -> map (\\y -> y * 2) r) a)
 ";
 

@@ -19,7 +19,7 @@ impl Writer<'_> {
     }
 
     /// One of these.
-    pub fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+    pub(crate) fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.random.below(of.len() as u64) as usize]
     }
 

@@ -50,7 +50,7 @@ fn chip(request: &Request) -> &'static Chip {
 ///
 /// # Errors
 /// `X0102` for a name that no chosen definition has, and for a size below 0.
-pub fn check_sizes(front: &Front, request: &Request) -> Result<(), Failure> {
+pub(crate) fn check_sizes(front: &Front, request: &Request) -> Result<(), Failure> {
     let mut own: Vec<Name> = Vec::new();
     for name in front.wanted(request)? {
         own.extend(original(front, &name, request)?.sizes);
@@ -98,7 +98,7 @@ pub fn map(front: &Front, request: &Request) -> Result<Vec<OnCores>, Failure> {
 ///
 /// # Errors
 /// As [`map`].
-pub fn map_in_stages(front: &Front, request: &Request) -> Result<Vec<OnCores>, Failure> {
+pub(crate) fn map_in_stages(front: &Front, request: &Request) -> Result<Vec<OnCores>, Failure> {
     map_all(front, request, Way { share: true, part: 4, stages: true })
 }
 
@@ -370,7 +370,11 @@ pub fn files(front: &Front, request: &Request, all: &mut Vec<OnCores>) -> Result
 ///
 /// # Errors
 /// What the target refuses.
-pub fn function_files(front: &Front, request: &Request, all: &mut Vec<OnCores>) -> Result<Files, Failure> {
+pub(crate) fn function_files(
+    front: &Front,
+    request: &Request,
+    all: &mut Vec<OnCores>,
+) -> Result<Files, Failure> {
     checked(front, request, all, |all, threads, chip| {
         Ok(targets::athread::emit(&functions(all), &request.stem(), threads, chip)?)
     })

@@ -203,7 +203,7 @@ pub fn schedules(
 
 /// As [`optimised`], but its own schedule has tiles of these sizes, and contractions are not packed or in small tiles of registers: what a picture can
 /// show.
-pub fn optimised_small(
+pub(crate) fn optimised_small(
     source: &Source,
     function: &Function,
     request: &Request,

@@ -164,7 +164,7 @@ pub fn lower(source: &Source, checked: &Checked, name: &str, request: &Request) 
 }
 
 /// What a certificate is of.
-pub struct Claimed {
+pub(crate) struct Claimed {
     /// The definition before any strategy.
     pub original: Definition,
     /// Its loops after the chosen strategy.

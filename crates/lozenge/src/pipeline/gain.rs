@@ -12,7 +12,7 @@ use crate::failure::Source;
 
 /// Whether several threads run and have enough work. `lozenge cc` takes `_OPENMP` away where the
 /// user has not asked for it, and defines the other name.
-pub const PAYS: &str = "#ifndef LOZENGE_PAYS
+pub(crate) const PAYS: &str = "#ifndef LOZENGE_PAYS
 #if defined _OPENMP || defined LOZENGE_OPENMP
 int omp_get_max_threads(void);
 #define LOZENGE_PAYS(work) ((work) && omp_get_max_threads() > 1)
@@ -23,7 +23,7 @@ int omp_get_max_threads(void);
 
 /// Whether the result is faster than the text on several threads alone: it has the loops of the
 /// text, and nothing of what C compilers do not do with the text.
-pub fn by_threads_alone(text: &Function, result: &Function) -> bool {
+pub(crate) fn by_threads_alone(text: &Function, result: &Function) -> bool {
     let told = |l: &Loop| l.kind == LoopKind::Vector && !vectorised_anyway(l);
     if loops::directive::any(text) || any_loop(&result.body, told) {
         return false;

@@ -388,7 +388,7 @@ impl Front {
     }
 
     /// The file with its regions, of a C source.
-    pub fn c_file(&self) -> Option<&CFile> {
+    pub(crate) fn c_file(&self) -> Option<&CFile> {
         match &self.parsed {
             Parsed::C(file) => Some(file),
             Parsed::Functional(_) | Parsed::Loops(_) => None,
@@ -498,7 +498,7 @@ impl Front {
     ///
     /// # Errors
     /// What the polyhedral side refuses.
-    pub fn optimized_small(
+    pub(crate) fn optimized_small(
         &self,
         function: &Function,
         request: &Request,

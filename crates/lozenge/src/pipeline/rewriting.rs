@@ -94,7 +94,7 @@ fn everywhere(
 ///
 /// # Errors
 /// As [`rewrite`].
-pub fn by_shipped_rules(model: &mut Model, request: &ModelRequest) -> Result<Rewriting, Failure> {
+pub(crate) fn by_shipped_rules(model: &mut Model, request: &ModelRequest) -> Result<Rewriting, Failure> {
     let refuse = |d| at(&request.name, d);
     let rules = rules::load(&[], &[])?;
     if !request.sizes.is_empty() {

@@ -90,7 +90,7 @@ impl Front {
     ///
     /// # Errors
     /// What the stages refuse.
-    pub fn told_of_tuned(&self, request: &Request) -> Result<Vec<String>, Failure> {
+    pub(crate) fn told_of_tuned(&self, request: &Request) -> Result<Vec<String>, Failure> {
         let Some(Source { path, text }) = &request.tuned else { return Ok(Vec::new()) };
         if request.schedule != Schedule::Usual {
             return Ok(Vec::new());

@@ -15,7 +15,7 @@ use crate::request::{Request, Schedule};
 const BITS: u32 = 48;
 
 /// What is tested before a region, beside what the front end assumes.
-pub struct Tested {
+pub(crate) struct Tested {
     /// In C.
     pub conditions: Vec<String>,
     /// All of it, for people; none if there is nothing.
@@ -80,7 +80,7 @@ pub fn promise(info: &RegionInfo, note: Option<&Diagnostic>, request: &Request) 
 }
 
 /// Conditions on sizes under which all index arithmetic of a function fits in 64 bits, each with what it says; none if there are no such.
-pub fn sizes_that_fit(info: &RegionInfo, function: &Function) -> Option<Vec<(String, String)>> {
+pub(crate) fn sizes_that_fit(info: &RegionInfo, function: &Function) -> Option<Vec<(String, String)>> {
     let unsigned = |s: &SizeVariable| s.c_type.starts_with("unsigned");
     let long = |s: &SizeVariable| s.c_type.contains("long");
     // What has no sign is converted to `long` in any case.

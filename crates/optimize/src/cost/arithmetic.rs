@@ -8,7 +8,8 @@ use super::lines::{Array, Arrays, growth};
 use super::numbers::Values;
 use crate::machine::Machine;
 
-/// An assignment in straight code, with the unrolled loops between the loop that is looked at and it.
+/// An assignment in straight code, with the unrolled loops between the loop that is looked at and
+/// it.
 pub(super) struct Straight<'a> {
     pub assign: &'a Assign,
     /// Variables and iterations of unrolled loops, outermost first.
@@ -33,7 +34,8 @@ impl Straight<'_> {
     }
 }
 
-/// Cycles of one iteration of the assignments of an innermost loop, and iterations that are lanes of one vector; without a loop, of one run through them.
+/// Cycles of one iteration of the assignments of an innermost loop, and iterations that are lanes
+/// of one vector; without a loop, of one run through them.
 pub(super) fn innermost(
     code: &[Straight<'_>],
     around: Option<&Loop>,
@@ -84,8 +86,8 @@ pub(super) fn innermost(
     ((issued + slow).max(chain), lanes)
 }
 
-/// Whether stores that move by several elements fill all of these together, as the colours of pixels do: such are stored as vectors. Of each, the array, by how
-/// much it moves, and its place.
+/// Whether stores that move by several elements fill all of these together, as the colours of
+/// pixels do: such are stored as vectors. Of each, the array, by how much it moves, and its place.
 fn interleaved(stores: &[(Name, f64, Option<f64>)]) -> bool {
     stores.iter().all(|(array, by, _)| {
         let own = stores.iter().filter(|(other, same, _)| other == array && same == by);
@@ -128,31 +130,11 @@ impl Operations {
                     _ => self.divisions += 1.0,
                 }
             }
-            Expr::Binary(BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Hypot, ..) | Expr::Call { .. } => {
-                self.calls += 1.0
-            }
+            Expr::Binary(op, ..) if op.is_transcendental() => self.calls += 1.0,
+            Expr::Unary(op, _) if op.is_transcendental() => self.calls += 1.0,
+            Expr::Call { .. } => self.calls += 1.0,
             Expr::Unary(UnaryOp::Sqrt, _) => self.divisions += 1.0,
-            Expr::Unary(op, _) => match op {
-                UnaryOp::Exp
-                | UnaryOp::Log
-                | UnaryOp::Tanh
-                | UnaryOp::Sin
-                | UnaryOp::Cos
-                | UnaryOp::Atan
-                | UnaryOp::Tan
-                | UnaryOp::Asin
-                | UnaryOp::Acos
-                | UnaryOp::Sinh
-                | UnaryOp::Cosh
-                | UnaryOp::Exp2
-                | UnaryOp::Expm1
-                | UnaryOp::Log2
-                | UnaryOp::Log10
-                | UnaryOp::Log1p => {
-                    self.calls += 1.0;
-                }
-                _ => self.plain += 1.0,
-            },
+            Expr::Unary(..) => self.plain += 1.0,
             Expr::Binary(..) | Expr::Compare(..) | Expr::Select(..) => self.plain += 1.0,
             _ => {}
         }
@@ -172,7 +154,8 @@ fn loads(e: &Expr) -> Vec<&Access> {
     found
 }
 
-/// Arithmetic operations between loads and the value of an expression, at most, with those before each load; nothing without such a load.
+/// Arithmetic operations between loads and the value of an expression, at most, with those before
+/// each load; nothing without such a load.
 fn steps(e: &Expr, of: &dyn Fn(&Access) -> Option<u32>) -> Option<u32> {
     if let Expr::Load(access) = e {
         return of(access);

@@ -25,7 +25,8 @@ pub(super) struct Array {
 /// Arrays by name; what is not here is a scalar variable.
 pub(super) type Arrays = HashMap<Name, Array>;
 
-/// Lines that are not followed by the next one take so many times as long: nothing fetches them ahead.
+/// Lines that are not followed by the next one take so many times as long: nothing fetches them
+/// ahead.
 const SCATTERED: f64 = 3.0;
 
 /// The same for lines that are in pages of their own, which are looked up as well.

@@ -12,13 +12,15 @@ type Row = [f64; SAMPLES];
 
 /// Values of sizes and loop variables at sampled iterations.
 ///
-/// Each sample chooses an iteration of every loop around the place, all of a loop with the same probability. Its weight is the number of iterations
-/// that it stands for, relative to the others: so the mean length of a triangular loop is found, and how often a condition holds.
+/// Each sample chooses an iteration of every loop around the place, all of a loop with the same
+/// probability. Its weight is the number of iterations that it stands for, relative to the others:
+/// so the mean length of a triangular loop is found, and how often a condition holds.
 #[derive(Clone, Debug)]
 pub(super) struct Values {
     rows: HashMap<Name, Row>,
     weights: Row,
-    /// Loops around the place, outermost first: the first value of each, and how far the samples are behind it. Nothing where data gives it.
+    /// Loops around the place, outermost first: the first value of each, and how far the samples
+    /// are behind it. Nothing where data gives it.
     loops: Vec<(Name, Option<(Expr, Row)>)>,
 }
 
@@ -65,12 +67,12 @@ impl Values {
     }
 
     /// Back to these weights.
-    pub fn set_weights(&mut self, weights: Row) {
+    pub(crate) fn set_weights(&mut self, weights: Row) {
         self.weights = weights;
     }
 
     /// Into a branch of a condition: how often it is taken. Half of the time if data decides.
-    pub fn enter_branch(&mut self, cond: &Expr, holds: bool) -> f64 {
+    pub(crate) fn enter_branch(&mut self, cond: &Expr, holds: bool) -> f64 {
         let Some(row) = self.of(cond) else { return 0.5 };
         let taken = row.map(|holds_here| if (holds_here > 0.0) == holds { 1.0 } else { 0.0 });
         let share = self.mean(&taken);
@@ -78,7 +80,8 @@ impl Values {
         share
     }
 
-    /// Points in 0..1 for the next loop: evenly spread, and for the loops together too (a Kronecker sequence).
+    /// Points in 0..1 for the next loop: evenly spread, and for the loops together too (a Kronecker
+    /// sequence).
     fn points(&self) -> Row {
         let depth = self.loops.len() as i32;
         let angle = 1.0 / 1.324_717_957_244_746_f64.powi(depth + 1);
@@ -113,7 +116,8 @@ impl Values {
         self.of(e).map(|row| row[self.heaviest()])
     }
 
-    /// The values of an expression; nothing if data has a part in it. Those of a condition are 1 or 0.
+    /// The values of an expression; nothing if data has a part in it. Those of a condition are 1 or
+    /// 0.
     fn of(&self, e: &Expr) -> Option<Row> {
         let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
         let each =
@@ -150,7 +154,8 @@ impl Values {
         })
     }
 
-    /// By how much an expression grows when a variable does by one, and with it the loops inside whose bounds follow it; nothing if data has a part in it.
+    /// By how much an expression grows when a variable does by one, and with it the loops inside
+    /// whose bounds follow it; nothing if data has a part in it.
     pub fn growth(&self, e: &Expr, var: &Name) -> Option<f64> {
         let mut next = self.clone();
         next.rows.get_mut(var)?.iter_mut().for_each(|x| *x += 1.0);

@@ -8,11 +8,11 @@ use std::collections::btree_map::Entry;
 use std::fmt::Write;
 
 use isl::{Aff, Dim, Map, PwAff, UnionMap, UnionSet};
+use loops::simplify::tidy;
 use loops::{Expr, Name};
 
 use super::data_mapping::{Group, Site, declared};
 use super::host_split::{self, Kernel};
-use crate::codegen::tidy;
 use crate::fault::{self, Result};
 use crate::memo::Hull;
 use crate::model::Model;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use isl::Set;
+use loops::simplify::tidy;
 use loops::visit::nodes;
 use loops::{Access, ArrayDecl, Assign, Copy, CopyKind, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
 
@@ -16,7 +17,7 @@ use super::panel::EXCHANGED;
 use super::steps::{self, Step};
 use super::tile_sizes::{Sized, mapped, places};
 use super::{Grid, Options};
-use crate::codegen::{self, Mapping, tidy};
+use crate::codegen::{self, Mapping};
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
 use crate::names::readable;

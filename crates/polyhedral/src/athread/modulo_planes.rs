@@ -5,10 +5,10 @@
 //!
 //! Only loops from a constant that is not negative, in steps of one. Remainders of what is data, and of sizes, stay as they are.
 
-use crate::codegen::tidy;
 use arith::Monomial;
 use arith::number::floor_rem;
 use loops::poly::Poly;
+use loops::simplify::tidy;
 use loops::visit::{nodes, substitute, with_distinct_locals};
 use loops::{Assign, BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt};
 

@@ -166,7 +166,7 @@ impl Shared {
     }
 
     /// The same where shares come several steps ahead; 1 where they do not.
-    pub fn boxes_ahead(self, extents: &[i64], width: i64) -> i64 {
+    pub(crate) fn boxes_ahead(self, extents: &[i64], width: i64) -> i64 {
         match extents.last() {
             Some(last) if self.line == Line::Alone && self.rows > 1 && last * width <= LONGEST => {
                 (SHORT / (last * width).max(1)).clamp(2, BOXES)
@@ -182,7 +182,7 @@ impl Shared {
     }
 
     /// Bytes that so many steps of rows that take turns take beyond those that are counted otherwise.
-    pub fn more_steps(self, extents: &[i64], width: i64, steps: i64) -> i64 {
+    pub(crate) fn more_steps(self, extents: &[i64], width: i64, steps: i64) -> i64 {
         let volume = data_mapping::volume(extents).saturating_mul(width);
         let place =
             |steps: i64| super::tile_sizes::aligned(steps.saturating_mul(volume).saturating_add(SLACK));
@@ -190,7 +190,7 @@ impl Shared {
     }
 
     /// Bytes that two places for boxes that come ahead, some at a time, take beyond the one that is counted otherwise.
-    pub fn more_ahead(self, extents: &[i64], width: i64, most: i64) -> i64 {
+    pub(crate) fn more_ahead(self, extents: &[i64], width: i64, most: i64) -> i64 {
         let volume = data_mapping::volume(extents).saturating_mul(width);
         let place =
             |boxes: i64| super::tile_sizes::aligned(boxes.saturating_mul(volume).saturating_add(SLACK));

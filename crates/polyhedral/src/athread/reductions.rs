@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::simplify::tidy;
 use loops::visit::{assigns, fresh, locals, nodes};
 use loops::{
     Access, ArrayDecl, Assign, CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt,
@@ -15,7 +16,6 @@ use loops::{
 };
 
 use super::Options;
-use crate::codegen::tidy;
 
 /// Below so many iterations a reduction inside a sequential loop stays on the host: a spawn costs more.
 const WORTH_A_SPAWN: i64 = 10_000;

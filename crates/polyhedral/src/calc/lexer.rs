@@ -129,12 +129,12 @@ impl Cursor {
     }
 
     /// Whether the next token is this sign.
-    pub fn at_sign(&self, sign: &str) -> bool {
+    pub(crate) fn at_sign(&self, sign: &str) -> bool {
         matches!(&self.peek().kind, Kind::Sign(s) if *s == sign)
     }
 
     /// Whether the next token is this word.
-    pub fn at_word(&self, word: &str) -> bool {
+    pub(crate) fn at_word(&self, word: &str) -> bool {
         matches!(&self.peek().kind, Kind::Name(n) if n == word)
     }
 

@@ -35,7 +35,7 @@ pub enum Form {
 
 /// A sequence of definitions and a final expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Script {
+pub(crate) struct Script {
     /// `name := expression;`
     pub definitions: Vec<(String, Expr)>,
     /// What is asked for.

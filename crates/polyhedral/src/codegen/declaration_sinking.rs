@@ -1,8 +1,9 @@
-//! Local arrays that an iteration has for itself are declared inside the loop again: code generation puts all declarations first, where parallel iterations
-//! would share them.
+//! Local arrays that an iteration has for itself are declared inside the loop again: code
+//! generation puts all declarations first, where parallel iterations would share them.
 //!
-//! A declaration goes into the innermost block that holds all uses, as long as that block writes the array before it reads it (of an array with
-//! extents, as long as it was declared inside a loop at all). What comes out is checked like everything else.
+//! A declaration goes into the innermost block that holds all uses, as long as that block writes
+//! the array before it reads it (of an array with extents, as long as it was declared inside a loop
+//! at all). What comes out is checked like everything else.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Names for generated loops: a loop that runs over an original iterator has its name, a tile loop the name of what it tiles.
+//! Names for generated loops: a loop that runs over an original iterator has its name, a tile loop
+//! the name of what it tiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,6 @@
-//! Code for a tree that has the order of the text: the text itself, with its loops run as the marks say. Bounds, conditions and declarations stay as
-//! they were written, which no scan of the sets would improve.
+//! Code for a tree that has the order of the text: the text itself, with its loops run as the marks
+//! say. Bounds, conditions and declarations stay as they were written, which no scan of the sets
+//! would improve.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,8 @@ use crate::tree::{Node, Tree};
 /// How the loops of the text are to run, by their number.
 type Kinds = BTreeMap<usize, (LoopKind, Vec<(ReduceOp, Name)>)>;
 
-/// The function of the model with its loops run as the marks of `tree`, which has the order of the text.
+/// The function of the model with its loops run as the marks of `tree`, which has the order of the
+/// text.
 ///
 /// # Errors
 /// Those of the set library.

@@ -7,10 +7,10 @@
 //! asked again at run time; here only that nothing writes the array. So it is with a block `exchanged`, of what other cores have in local memory, and with
 //! `by_itself`, of what a core brings in early for itself.
 
+use loops::simplify::tidy;
 use loops::visit::nodes;
 use loops::{Code, Copy, CopyKind, Diagnostic, Expr, Function, Loop, LoopKind, Name, Stmt};
 
-use crate::codegen::tidy;
 use crate::fault::Result;
 
 /// Variables that tell the place of a core in a column, and in a row.

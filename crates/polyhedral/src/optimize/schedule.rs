@@ -20,21 +20,21 @@ use crate::transform::contraction::Split;
 use crate::tree::Tree;
 
 /// The order of a schedule tree, as loops.
-pub const AFFINE_SCHEDULING: Step = Step {
+pub(crate) const AFFINE_SCHEDULING: Step = Step {
     name: "affine-scheduling",
     literature: "polyhedral scheduling and code generation (Bondhugula 2008; Grosser, Verdoolaege, Cohen 2015)",
     about: "the loops of a schedule tree: fused, tiled, skewed, parallel and in vectors as it says; locals of an iteration are private",
 };
 
 /// The loops of the text with the kinds that the marks of a tree give them.
-pub const PARALLELIZATION: Step = Step {
+pub(crate) const PARALLELIZATION: Step = Step {
     name: "parallelization",
     literature: "loop parallelization and vectorization (Allen and Kennedy 1987)",
     about: "the order of the text is kept; its loops become parallel or vector loops",
 };
 
 /// Nests one by one.
-pub const NEST_BY_NEST: Step = Step {
+pub(crate) const NEST_BY_NEST: Step = Step {
     name: "nest-by-nest",
     literature: "scheduling of single loop nests",
     about: "the order of the nests is kept, and each is scheduled by itself, since the whole is too large",

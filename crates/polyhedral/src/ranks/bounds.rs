@@ -8,10 +8,10 @@ use loops::access::{AccessSite, Context};
 use loops::extremes::Extremes;
 use loops::poly::Poly;
 use loops::ranks::{At, Elements, Fetch, Margin, Placed, RankProgram, Step};
+use loops::simplify::tidy;
 use loops::{Access, AccessKind, Expr, Facts, Function, Name};
 
 use super::phase::{Coordinate, Piece};
-use crate::codegen::tidy;
 
 /// The widest halo: what is further away is fetched into a buffer.
 const WIDEST: i64 = 16;

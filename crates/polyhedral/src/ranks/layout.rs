@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::program::{ArrayDecl, Storage};
 use loops::ranks::{Cut, Placed, RankProgram};
+use loops::simplify::tidy;
 use loops::visit::locals;
 use loops::{Function, Name};
-
-use crate::codegen::tidy;
 
 /// How one dimension of an array is dealt out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

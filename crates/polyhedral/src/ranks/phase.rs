@@ -11,13 +11,13 @@ use isl::{Map, MultiPwAff};
 use loops::access::AccessSite;
 use loops::poly::Poly;
 use loops::ranks::{RankProgram, Run};
+use loops::simplify::tidy;
 use loops::visit::assigns;
 use loops::{Access, AccessKind, Expr, Function, Loop, Name, Param, ParamMode, Stmt};
 
 use super::bounds::Footprint;
 use super::plan::{Outer, Planned};
 use crate::affine::Frame;
-use crate::codegen::tidy;
 use crate::dependence::{self, Kind};
 use crate::model::{Model, Statement};
 
@@ -106,7 +106,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Whether an array has one copy on each rank that is no other rank's business.
-    pub fn is_private(&self, name: &Name) -> bool {
+    pub(crate) fn is_private(&self, name: &Name) -> bool {
         self.own.contains(name) || self.temporary.contains(name)
     }
 
@@ -122,7 +122,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Decides which loops are clipped and where each statement runs.
-    pub fn place_statements(&mut self) -> Result<(), Why> {
+    pub(crate) fn place_statements(&mut self) -> Result<(), Why> {
         let writes: Vec<(usize, &Access, Vec<usize>)> = self
             .sites
             .iter()
@@ -212,7 +212,7 @@ impl<'a> Piece<'a> {
 
     /// Where a place runs, by its axis: its statement's place, or that of the loops around a bound or
     /// a condition.
-    pub fn coordinates_of(&self, site: &AccessSite) -> Vec<Coordinate> {
+    pub(crate) fn coordinates_of(&self, site: &AccessSite) -> Vec<Coordinate> {
         if let Some(known) = self.coordinates.get(&site.position) {
             return known.clone();
         }
@@ -227,7 +227,12 @@ impl<'a> Piece<'a> {
     }
 
     /// The loop that runs through a subscript, and how it is clipped; none if no loop of the piece does.
-    pub fn clip_of(&self, cut: usize, index: &Expr, around: &[usize]) -> Result<Option<(usize, Clip)>, Why> {
+    pub(crate) fn clip_of(
+        &self,
+        cut: usize,
+        index: &Expr,
+        around: &[usize],
+    ) -> Result<Option<(usize, Clip)>, Why> {
         let many = || format!("the owner of `{index}` is not known by one loop");
         let inner: Vec<usize> =
             around.iter().copied().filter(|l| index.mentions(&self.loops[*l].var)).collect();
@@ -346,7 +351,7 @@ impl<'a> Piece<'a> {
 
     /// That no rank reads, within the piece, what another rank writes in it. The result says whether no
     /// two ranks touch one element at all, so that its iterations may run in any order.
-    pub fn check_order(&self, model: &Model, buffered: &[(usize, &Access)]) -> Result<bool, Why> {
+    pub(crate) fn check_order(&self, model: &Model, buffered: &[(usize, &Access)]) -> Result<bool, Why> {
         let at = self.by_label(model)?;
         let flows = dependence::dataflow(model).map_err(|d| d.message)?;
         for d in flows.iter().filter(|d| !self.carried.contains(&d.array)) {
@@ -453,7 +458,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    pub fn guard_at(&self, position: usize) -> Option<Expr> {
+    pub(crate) fn guard_at(&self, position: usize) -> Option<Expr> {
         let site = self.sites.iter().find(|s| s.position == position)?;
         self.guard(position, &self.around(site))
     }

@@ -59,7 +59,7 @@ impl<'m> Chains<'m> {
     }
 
     /// The instances of heads.
-    pub fn folded_domain(&self, domain: &UnionSet) -> isl::Result<UnionSet> {
+    pub(crate) fn folded_domain(&self, domain: &UnionSet) -> isl::Result<UnionSet> {
         domain.apply(&self.contraction)
     }
 

@@ -1,11 +1,16 @@
-//! Factorizations and triangular solutions by blocks: LU, Cholesky, forward substitution with many right-hand sides.
+//! Factorizations and triangular solutions by blocks: LU, Cholesky, forward substitution with many
+//! right-hand sides.
 //!
-//! Their nests update an element once for each step `k` of an elimination (`A[i][j] -= A[i][k] * A[k][j]`), and what a step reads has been through all
-//! steps before, so no loop is parallel. With the steps in blocks the work falls into zones: where `i` or `j` is in the block of `k` (the diagonal block and the two panels
-//! beside it), and where both are beyond. No dependence of a block of steps leads from beyond back to the panels, because in a permutable band none goes back
-//! in any loop; so the panels come first, and what is beyond, nearly everything, is a contraction over one block of steps. Each element is still updated in the order of the steps.
+//! Their nests update an element once for each step `k` of an elimination (`A[i][j] -= A[i][k] *
+//! A[k][j]`), and what a step reads has been through all steps before, so no loop is parallel. With
+//! the steps in blocks the work falls into zones: where `i` or `j` is in the block of `k` (the
+//! diagonal block and the two panels beside it), and where both are beyond. No dependence of a
+//! block of steps leads from beyond back to the panels, because in a permutable band none goes back
+//! in any loop; so the panels come first, and what is beyond, nearly everything, is a contraction
+//! over one block of steps. Each element is still updated in the order of the steps.
 //!
-//! Nothing is trusted: the checker sees the result. Left out: eliminations whose indices also come before the step (Gauss-Jordan, shortest paths).
+//! Nothing is trusted: the checker sees the result. Left out: eliminations whose indices also come
+//! before the step (Gauss-Jordan, shortest paths).
 
 use std::collections::BTreeSet;
 
@@ -19,7 +24,8 @@ use crate::locality;
 use crate::model::{Model, Statement};
 use crate::tree::{Band, Branch, FunctionText, LoopCode, Member, Node, SetText};
 
-/// The blocks of a band, if it is an elimination with `size` steps in a block; without those statements as contractions that are `refused`.
+/// The blocks of a band, if it is an elimination with `size` steps in a block; without those
+/// statements as contractions that are `refused`.
 ///
 /// # Errors
 /// Those of the set library.
@@ -121,7 +127,8 @@ struct Elimination<'a> {
     /// The number of the block of steps.
     steps: FunctionText,
     domain: UnionSet,
-    /// The members that never come before the step, with the instances for which they are in its block.
+    /// The members that never come before the step, with the instances for which they are in its
+    /// block.
     near: Vec<(usize, UnionSet)>,
     /// Dependences inside a block of steps.
     relation: UnionMap,
@@ -145,7 +152,8 @@ impl Elimination<'_> {
         Ok(Some(Node::Band(Band { members: vec![member], permutable: false, isolate: None, child })))
     }
 
-    /// What is beyond the block in all ways, and the other zones in their order; none if the former is nothing.
+    /// What is beyond the block in all ways, and the other zones in their order; none if the former
+    /// is nothing.
     fn zones(&self) -> isl::Result<Option<(UnionSet, Vec<Zone>)>> {
         if self.near.is_empty() {
             return Ok(None);
@@ -174,7 +182,8 @@ impl Elimination<'_> {
         })
     }
 
-    /// A panel: its far loop in parallel if that carries nothing, the one along memory innermost, statement by statement.
+    /// A panel: its far loop in parallel if that carries nothing, the one along memory innermost,
+    /// statement by statement.
     fn panel(&self, (far, zone): &Zone) -> Result<Node> {
         let mut along = (i64::MIN, 0);
         for (m, member) in self.band.members.iter().enumerate() {
@@ -194,7 +203,8 @@ impl Elimination<'_> {
                 parallel = Some(m);
             }
         }
-        // The step outside lets the rows overlap, and where sums run along memory, any order in which each statement has loops of its own.
+        // The step outside lets the rows overlap, and where sums run along memory, any order in
+        // which each statement has loops of its own.
         let mut others: Vec<usize> = (0..3).rev().filter(|m| *m != along).collect();
         others.sort_by_key(|m| *m != self.step);
         let make = |inner: &[usize], statements: &[&Statement], carries: &Carries<'_>| {
@@ -279,7 +289,8 @@ impl Elimination<'_> {
         })
     }
 
-    /// The statements of a zone in parts, as the dependences want at equal values of the `fixed` members: together where they go in circles.
+    /// The statements of a zone in parts, as the dependences want at equal values of the `fixed`
+    /// members: together where they go in circles.
     fn parts(&self, zone: &UnionSet, relation: &UnionMap, fixed: &[usize]) -> Result<Vec<Vec<Own<'_>>>> {
         let here = self.at(relation, fixed)?;
         let mut left: Vec<Own<'_>> = Vec::new();
@@ -314,7 +325,8 @@ impl Elimination<'_> {
         Ok(parts)
     }
 
-    /// The parts of a zone one after the other. `make` gets the statements of a part, and whether a member carries a dependence of it.
+    /// The parts of a zone one after the other. `make` gets the statements of a part, and whether a
+    /// member carries a dependence of it.
     fn one_by_one(
         &self,
         zone: &UnionSet,

@@ -1,18 +1,29 @@
-//! Contractions: nests like `C[i][j] += A[i][k] * B[k][j]`, run as register tiles over packed operands.
+//! Contractions: nests like `C[i][j] += A[i][k] * B[k][j]`, run as register tiles over packed
+//! operands.
 //!
-//! A nest is a contraction if its one statement updates an element and some loop (`k`) does not occur in that element's subscripts. One of the loops
-//! that do occur runs along memory (`j`, the vector loop), another one (`i`) gives the rows of a register tile. The largest parts of the value that do not depend
-//! on `j` are packed by rows, those that do not depend on `i` by columns, so that the kernel reads memory in order; what depends on both is
-//! refused here, so `i` is a loop for which nothing does. Nothing depends on the kernel being a product: any update and any value will do, in its own order of rounding,
-//! because `k` still ascends for every element.
+//! A nest is a contraction if its one statement updates an element and some loop (`k`) does not
+//! occur in that element's subscripts. One of the loops that do occur runs along memory (`j`, the
+//! vector loop), another one (`i`) gives the rows of a register tile. The largest parts of the
+//! value that do not depend on `j` are packed by rows, those that do not depend on `i` by columns,
+//! so that the kernel reads memory in order; what depends on both is refused here, so `i` is a loop
+//! for which nothing does. Nothing depends on the kernel being a product: any update and any value
+//! will do, in its own order of rounding, because `k` still ascends for every element.
 //!
-//! Several loops may contract. Of those the last with unknown extent is `k`; small constant ones inside it are its *taps* (a convolution's window): they stay together
-//! with `k` in the kernel, and packed operands have an extent for each. Others stay outside.
+//! Several loops may contract. Of those the last with unknown extent is `k`; small constant ones
+//! inside it are its *taps* (a convolution's window): they stay together with `k` in the kernel,
+//! and packed operands have an extent for each. Others stay outside.
 //!
-//! Tiles at the rim, and those on a diagonal of a triangular domain, are computed whole on packed zeros: lanes outside the domain are neither loaded nor stored.
-//! Where the range of `k` depends on the row, the part common to all rows of the tile runs in the fast kernel, and the rest row by row.
+//! Tiles at the rim, and those on a diagonal of a triangular domain, are computed whole on packed
+//! zeros: lanes outside the domain are neither loaded nor stored. Where the range of `k` depends on
+//! the row, the part common to all rows of the tile runs in the fast kernel, and the rest row by
+//! row.
 //!
-//! What comes out has claims about its local arrays; [`crate::packing_validation`] verifies them. Left out: which nests may be interchanged. The checker says so in the end.
+//! What comes out has claims about its local arrays; [`crate::packing_validation`] verifies them.
+//! Left out: which nests may be interchanged. The checker says so in the end.
+//!
+//! Tiles of models are planned elsewhere (`graph::operators::tiles`): an operator's operands are
+//! given as functions of the place, so there is no nest to recognise, and constant weights are
+//! packed when the model is compiled.
 
 mod bound_rows;
 mod emit;
@@ -41,7 +52,8 @@ pub struct Shape {
     pub vectors: i64,
     /// Bytes of a vector.
     pub vector_bytes: i64,
-    /// Steps of the contraction in a packed panel: the panel of a strip of columns stays in the first-level cache.
+    /// Steps of the contraction in a packed panel: the panel of a strip of columns stays in the
+    /// first-level cache.
     pub depth: i64,
     /// Rows of a packed block: it stays in the second-level cache. A multiple of `rows`.
     pub block_rows: i64,
@@ -58,7 +70,8 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// A register tile that these registers hold beside the operands. Panels have as many columns as before.
+    /// A register tile that these registers hold beside the operands. Panels have as many columns
+    /// as before.
     pub fn for_registers(self, registers: Registers) -> Shape {
         let (rows, vectors, bytes) = (registers.rows(), registers.vectors(), registers.bytes);
         let wider =
@@ -68,7 +81,8 @@ impl Shape {
         Shape { rows, vectors, vector_bytes: bytes, block_rows, strips, own_strips, ..self }
     }
 
-    /// The same register tile with panels and blocks for these caches: a strip of columns fills the first level, a block of rows a quarter of the second.
+    /// The same register tile with panels and blocks for these caches: a strip of columns fills the
+    /// first level, a block of rows a quarter of the second.
     pub fn for_caches(self, caches: Caches) -> Shape {
         let width = (self.vectors * self.vector_bytes).max(1);
         let depth = (caches.l1 / width / 32 * 32).clamp(32, 512);
@@ -81,8 +95,9 @@ impl Shape {
 /// Which blocks run in parallel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Split {
-    /// Blocks of rows, over one packed panel of columns; or, where a loop around rows and columns is one over elements, that loop, and each of its iterations has
-    /// panels of its own: the innermost such loop, since an outer one may be a batch of one.
+    /// Blocks of rows, over one packed panel of columns; or, where a loop around rows and columns
+    /// is one over elements, that loop, and each of its iterations has panels of its own: the
+    /// innermost such loop, since an outer one may be a batch of one.
     Rows,
     /// Blocks of columns, each with panels of its own: where rows depend on one another.
     Columns,
@@ -129,14 +144,16 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Without bounds and tests that hold anyway. Where constant sizes make loops of tiles disappear, claims that name them no longer hold.
+    /// Without bounds and tests that hold anyway. Where constant sizes make loops of tiles
+    /// disappear, claims that name them no longer hold.
     pub fn simplified(&self) -> Staged {
         Staged { function: simplify::function(&self.function), ..self.clone() }
     }
 }
 
 impl Staged {
-    /// With parallel loops over the same iterations made one where a contraction is among them; none if there are no such loops.
+    /// With parallel loops over the same iterations made one where a contraction is among them;
+    /// none if there are no such loops.
     pub(crate) fn joined(&self) -> Option<Staged> {
         // Bounds are alike once they are simple.
         let simple = self.simplified();
@@ -149,9 +166,10 @@ impl Staged {
 pub const MARK: &str = "contraction";
 
 /// The mark of blocks that hold a nest to be staged of which the rows depend on one another.
-pub const MARK_COLUMNS: &str = "contraction by columns";
+pub(crate) const MARK_COLUMNS: &str = "contraction by columns";
 
-/// Stages every marked block that is a contraction. `split` holds where the mark does not ask for columns.
+/// Stages every marked block that is a contraction. `split` holds where the mark does not ask for
+/// columns.
 pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Stages {
     let mut types = Types::of(&generated.function);
     let taken = taken(&generated.function);
@@ -178,8 +196,9 @@ pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Stages {
     Stages { staged, refused }
 }
 
-/// Whether some statement updates an element in more loops than the element has, at least three in all, by what can be packed for rows and columns.
-pub fn may_contract(function: &Function) -> bool {
+/// Whether some statement updates an element in more loops than the element has, at least three in
+/// all, by what can be packed for rows and columns.
+pub(crate) fn may_contract(function: &Function) -> bool {
     fn inside(body: &[Stmt], vars: &mut Vec<Name>) -> bool {
         body.iter().any(|stmt| match stmt {
             Stmt::Assign(assign) => {
@@ -321,7 +340,8 @@ fn extent(l: &Loop) -> Option<i64> {
 /// Iterations of a loop that are too few for threads, where that is known.
 const FEW: i64 = 8;
 
-/// Multiplications of a product of constant extents that is over before its operands would be packed.
+/// Multiplications of a product of constant extents that is over before its operands would be
+/// packed.
 const TINY: i64 = 512;
 
 /// Iterations of a nest, if all its bounds are constant.
@@ -498,8 +518,9 @@ impl<'a> Plan<'a> {
         (!columns.is_empty() && !rows.is_empty()).then_some(plan)
     }
 
-    /// The condition on loops around the nest under which it has iterations at all, since operands are packed before it is known that there are rows and columns; none if there is
-    /// no such condition, or it is one on sizes alone, which the outermost loops ask.
+    /// The condition on loops around the nest under which it has iterations at all, since operands
+    /// are packed before it is known that there are rows and columns; none if there is no such
+    /// condition, or it is one on sizes alone, which the outermost loops ask.
     fn condition(&self, sizes: &BTreeSet<String>) -> Option<Option<Expr>> {
         let inside = self.outer.iter().map(|l| &l.var).chain([&self.i, &self.j, &self.k]);
         let left = self.domain.eliminate_all(inside).ok()?.system;
@@ -514,7 +535,8 @@ impl<'a> Plan<'a> {
         Depends { i: vars.contains(&self.i), j: vars.contains(&self.j) }
     }
 
-    /// Replaces the largest parts that depend on one of `i` and `j` by scalar variables, and notes them as operands.
+    /// Replaces the largest parts that depend on one of `i` and `j` by scalar variables, and notes
+    /// them as operands.
     fn operands_of(&mut self, expr: &Expr, types: &Types, stager: &mut Stager) -> Option<Expr> {
         match self.depends(expr) {
             Depends { i: false, j: false } => Some(expr.clone()),

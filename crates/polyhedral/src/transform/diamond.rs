@@ -1,13 +1,16 @@
 //! Time tiling of stencils by diamonds.
 //!
-//! A sequential loop over time around nests that each move data by a bounded distance per step is tiled in time and in the first dimension
-//! of space: with `s` the position of a statement in time and `i` its place, `s + i` and `s - i` (with slopes) never go backwards along a
-//! dependence, so tiles of both can run as wavefronts, and the tiles of one wavefront in parallel. Inside a tile the order of the text stays: rows
-//! are whole, neither tiled nor skewed, and vectorise along memory.
+//! A sequential loop over time around nests that each move data by a bounded distance per step is
+//! tiled in time and in the first dimension of space: with `s` the position of a statement in time
+//! and `i` its place, `s + i` and `s - i` (with slopes) never go backwards along a dependence, so
+//! tiles of both can run as wavefronts, and the tiles of one wavefront in parallel. Inside a tile
+//! the order of the text stays: rows are whole, neither tiled nor skewed, and vectorise along
+//! memory.
 //!
-//! Left out: steps of more than two sweeps or with statements outside of the sweeps; stencils that read what the same sweep has written in
-//! another row (Gauss-Seidel), for which no diamond exists; and tiles in more than one dimension of space. The conditions are only looked
-//! at here to find candidates; legality is the checker's business.
+//! Left out: steps of more than two sweeps or with statements outside of the sweeps; stencils that
+//! read what the same sweep has written in another row (Gauss-Seidel), for which no diamond exists;
+//! and tiles in more than one dimension of space. The conditions are only looked at here to find
+//! candidates; legality is the checker's business.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +68,8 @@ pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> 
     Ok(None)
 }
 
-/// Whether a subscript is another one at each value of an iterator: sums of it and others are, remainders need not be.
+/// Whether a subscript is another one at each value of an iterator: sums of it and others are,
+/// remainders need not be.
 fn moves_on(index: &Expr, iterator: &Name) -> bool {
     match index {
         Expr::Var(name) => name == iterator,
@@ -74,7 +78,8 @@ fn moves_on(index: &Expr, iterator: &Name) -> bool {
     }
 }
 
-/// Positions in time, places in space, and how far a dependence goes in space for one position in time.
+/// Positions in time, places in space, and how far a dependence goes in space for one position in
+/// time.
 struct Plan<'a> {
     phases: Vec<i64>,
     period: i64,
@@ -90,7 +95,8 @@ impl<'a> Plan<'a> {
         let place = |k: usize, prefix: &str| -> String {
             linear(places[k], &names(&model.statements[k], prefix)).expect("was tried")
         };
-        // Statements follow each other in time, except those that need not: then one position in time is enough for both.
+        // Statements follow each other in time, except those that need not: then one position in
+        // time is enough for both.
         let mut phases = vec![0i64];
         for k in 1..model.statements.len() {
             let mut apart = false;
@@ -189,8 +195,8 @@ const MAX_PERIOD: i64 = 2;
 /// The steepest dependences that are tiled: steeper ones make tiles of few steps.
 const MAX_SLOPE: i64 = 4;
 
-/// Width of tiles such that the rows of all arrays that a tile touches stay in the second cache. Sizes are not known here: extents are
-/// taken for those of common grids.
+/// Width of tiles such that the rows of all arrays that a tile touches stay in the second cache.
+/// Sizes are not known here: extents are taken for those of common grids.
 fn width(model: &Model, caches: Caches) -> i64 {
     let inner = model.statements.iter().map(|s| s.loops.len()).max().unwrap_or(0).saturating_sub(2);
     // The row of an array in bytes, and where it should stay.
@@ -208,7 +214,8 @@ fn width(model: &Model, caches: Caches) -> i64 {
         }
     }
     let rows = capacity / (row * arrays.len().max(1) as i64);
-    // Planes are large: narrower tiles would leave the cache after two steps, and the last-level cache holds some planes more.
+    // Planes are large: narrower tiles would leave the cache after two steps, and the last-level
+    // cache holds some planes more.
     let mut width = if inner >= 2 { 16 } else { 8 };
     while width * 2 <= rows && width < most {
         width *= 2;
@@ -216,7 +223,8 @@ fn width(model: &Model, caches: Caches) -> i64 {
     width
 }
 
-/// Names of a statement's iterators in conditions: `a0`, `a1`, ... Without that of time, which is no place.
+/// Names of a statement's iterators in conditions: `a0`, `a1`, ... Without that of time, which is
+/// no place.
 fn names(statement: &Statement, prefix: &str) -> BTreeMap<Name, String> {
     let iterators = statement.iterators().into_iter().enumerate().skip(1);
     iterators.map(|(k, name)| (name, format!("{prefix}{k}"))).collect()
@@ -240,7 +248,8 @@ pub(crate) fn carries_nothing(model: &Model, dependences: &[Dependence], member:
     Ok(carried(model, dependences, member)?.is_some_and(|carried| carried.is_empty()))
 }
 
-/// The dependences that the loop carries that a member is in the text; none where that cannot be said.
+/// The dependences that the loop carries that a member is in the text; none where that cannot be
+/// said.
 pub(crate) fn carried<'a>(
     model: &Model,
     dependences: &'a [Dependence],

@@ -1,8 +1,11 @@
-//! Nests that are well ordered as they are: the outermost loop is free of dependences, and the innermost ones run along memory.
+//! Nests that are well ordered as they are: the outermost loop is free of dependences, and the
+//! innermost ones run along memory.
 //!
-//! Such a nest streams through its arrays once. Tiles would cut its rows, and taking its statements apart would read the arrays again; what is left to do
-//! is to run the outermost loop in parallel and the innermost ones on vectors. Left out: nests that come back to the same elements in a
-//! loop of their own (contractions, products of a matrix and a vector), which have ways of their own, and several nests, which may be fused.
+//! Such a nest streams through its arrays once. Tiles would cut its rows, and taking its statements
+//! apart would read the arrays again; what is left to do is to run the outermost loop in parallel
+//! and the innermost ones on vectors. Left out: nests that come back to the same elements in a loop
+//! of their own (contractions, products of a matrix and a vector), which have ways of their own,
+//! and several nests, which may be fused.
 
 use super::diamond::{carried, carries_nothing};
 use super::window::{Windows, vectorise};
@@ -16,7 +19,8 @@ use crate::locality;
 use crate::model::Model;
 use crate::tree::{Band, Node, Tree};
 
-/// The order of the text with its outermost loop in parallel; `None` if another order may be better.
+/// The order of the text with its outermost loop in parallel; `None` if another order may be
+/// better.
 ///
 /// # Errors
 /// Those of the set library.
@@ -76,8 +80,8 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
     Ok(Some(Shaped { tree: Tree { root }, line: line.to_owned(), as_written }))
 }
 
-/// The order of the text for any function: the outermost loop of each nest that carries nothing in parallel, innermost ones on vectors. Single loops inside
-/// sequential ones stay sequential.
+/// The order of the text for any function: the outermost loop of each nest that carries nothing in
+/// parallel, innermost ones on vectors. Single loops inside sequential ones stay sequential.
 ///
 /// # Errors
 /// Those of the set library.
@@ -89,12 +93,14 @@ pub(crate) fn text(model: &Model, dependences: &[Dependence], request: Request) 
     Ok(Shaped { tree: Tree { root }, line: "the order of the text".to_owned(), as_written: true })
 }
 
-/// Marks the outermost loops that carry nothing; `inside` says whether the node is in a sequential loop.
+/// Marks the outermost loops that carry nothing; `inside` says whether the node is in a sequential
+/// loop.
 fn parallel(model: &Model, dependences: &[Dependence], node: Node, inside: bool) -> Result<Node> {
     let deep = |node: &Node| node.children().into_iter().any(holds_band);
     match node {
         Node::Mark { name, child } if name == "vector" => {
-            // A single loop is worth more to threads than to lanes, and one that is inside another to lanes.
+            // A single loop is worth more to threads than to lanes, and one that is inside another
+            // to lanes.
             Ok(match inside {
                 true => Node::Mark { name, child },
                 false => Node::Mark { name: "parallel".to_owned(), child },
@@ -129,7 +135,8 @@ fn map_children(node: Node, f: &mut dyn FnMut(Node) -> Result<Node>) -> Result<N
     failed.map_or(Ok(node), Err)
 }
 
-/// A loop that carries reductions, in strips for threads; partial results are for lanes as well as for threads.
+/// A loop that carries reductions, in strips for threads; partial results are for lanes as well as
+/// for threads.
 pub(crate) fn strips_of(
     ctx: &isl::Ctx,
     points: Band,

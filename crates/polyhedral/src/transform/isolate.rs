@@ -1,4 +1,5 @@
-//! Full tiles apart from partial ones: the set of tiles all of whose points are run gets code of its own, whose loops have constant bounds.
+//! Full tiles apart from partial ones: the set of tiles all of whose points are run gets code of
+//! its own, whose loops have constant bounds.
 
 use isl::{Map, Set, UnionPwAff};
 
@@ -6,8 +7,9 @@ use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::tree::{Band, Node, SetText};
 
-/// `tiles` with the option that its full tiles get code of their own. `points` is the band that was tiled, with no loops outside of it, `sizes` the extents
-/// of its tiles; marks may stand between the loops over tiles. As it is where no tile is full, or the full ones are not one simple set.
+/// `tiles` with the option that its full tiles get code of their own. `points` is the band that was
+/// tiled, with no loops outside of it, `sizes` the extents of its tiles; marks may stand between
+/// the loops over tiles. As it is where no tile is full, or the full ones are not one simple set.
 ///
 /// # Errors
 /// Those of the set library.

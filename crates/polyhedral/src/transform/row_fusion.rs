@@ -1,14 +1,18 @@
 //! One pass over a matrix for all that is done with its rows: products with vectors and the like.
 //!
-//! Such nests are bound by the time to fetch the matrix, so all of them that may are run strip by strip of its rows, and a strip is still near when
-//! the next statement reads it. In a strip a sum along each row keeps its order (nothing is reassociated): the rows are the lanes of the
-//! vector, and the columns are run one after the other. What adds rows to a vector, or changes the matrix, runs along the row.
+//! Such nests are bound by the time to fetch the matrix, so all of them that may are run strip by
+//! strip of its rows, and a strip is still near when the next statement reads it. In a strip a sum
+//! along each row keeps its order (nothing is reassociated): the rows are the lanes of the vector,
+//! and the columns are run one after the other. What adds rows to a vector, or changes the matrix,
+//! runs along the row.
 //!
-//! A triangular solve needs the rows above a row, so its strips are run one after the other: first what the rows of earlier strips give, row by row
-//! in lanes, then the small triangle in the order of the text ([`triangle`]).
+//! A triangular solve needs the rows above a row, so its strips are run one after the other: first
+//! what the rows of earlier strips give, row by row in lanes, then the small triangle in the order
+//! of the text ([`triangle`]).
 //!
-//! Strips run in parallel where no dependence goes from one to another, or only those of reductions that may be reordered: then each thread has partial
-//! results of its own. Left out: nests of more loops (see the tiles for contractions).
+//! Strips run in parallel where no dependence goes from one to another, or only those of reductions
+//! that may be reordered: then each thread has partial results of its own. Left out: nests of more
+//! loops (see the tiles for contractions).
 
 mod triangle;
 
@@ -41,7 +45,8 @@ struct Role {
     sums: bool,
 }
 
-/// Schedules a function whose nests run over the rows of a matrix; `None` if it is not of that kind.
+/// Schedules a function whose nests run over the rows of a matrix; `None` if it is not of that
+/// kind.
 ///
 /// # Errors
 /// Those of the set library.
@@ -205,7 +210,8 @@ fn role(statement: &Statement) -> Option<Role> {
     Some(Role { row, column: Some(column), sums })
 }
 
-/// Whether statements may share strips: no dependence goes back to an earlier row, and none to a statement that comes earlier in a strip.
+/// Whether statements may share strips: no dependence goes back to an earlier row, and none to a
+/// statement that comes earlier in a strip.
 fn together(model: &Model, dependences: &[Dependence], roles: &Roles) -> Result<bool> {
     for (a, from, b, to, dependence) in inside(model, dependences, roles) {
         if a > b || exists(model, dependence, &format!("b{} < a{}", to.row, from.row))? {
@@ -215,7 +221,8 @@ fn together(model: &Model, dependences: &[Dependence], roles: &Roles) -> Result<
     Ok(true)
 }
 
-/// What each thread needs a part of its own of, so that no dependence goes from one row to another; none if that is not enough.
+/// What each thread needs a part of its own of, so that no dependence goes from one row to another;
+/// none if that is not enough.
 fn independent(
     model: &Model,
     dependences: &[Dependence],
@@ -277,7 +284,8 @@ fn group_node(
     })
 }
 
-/// The loop of a statement at this depth, as lanes if something moves along them and what is stored does not stay.
+/// The loop of a statement at this depth, as lanes if something moves along them and what is stored
+/// does not stay.
 fn vector(statement: &Statement, dim: usize) -> Result<Node> {
     let (tuple, dims) = tree::tuple(statement)?;
     let node = band(&[format!("{tuple} -> [({})]", dims[dim])], Node::Leaf);

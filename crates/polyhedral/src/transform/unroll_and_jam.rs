@@ -1,19 +1,27 @@
-//! Unroll-and-jam: several iterations of a loop at once, statement by statement inside the loop below it.
+//! Unroll-and-jam: several iterations of a loop at once, statement by statement inside the loop
+//! below it.
 //!
-//! Two kinds of nests gain from it. Where an element is updated in each iteration of the outer loop (`y[j] += A[i][j] * x[i]` in loops over `i` and `j`), it is
-//! loaded and stored once for all of them. Where the inner loop waits for its own results (`A[i][j] += A[i][j - 1]`), several rows are
-//! under way at a time. Each element is computed in the order that it had.
+//! Two kinds of nests gain from it. Where an element is updated in each iteration of the outer loop
+//! (`y[j] += A[i][j] * x[i]` in loops over `i` and `j`), it is loaded and stored once for all of
+//! them. Where the inner loop waits for its own results (`A[i][j] += A[i][j - 1]`), several rows
+//! are under way at a time. Each element is computed in the order that it had.
 //!
-//! Only nests of which the subscripts show at once that it is legal are taken: different iterations of the inner loop, or of the outer one, touch different
-//! elements of all that is written. Nothing is trusted: the checker sees the result. Left out: inner bounds that depend on the outer loop.
+//! Only nests of which the subscripts show at once that it is legal are taken: different iterations
+//! of the inner loop, or of the outer one, touch different elements of all that is written. Nothing
+//! is trusted: the checker sees the result. Left out: inner bounds that depend on the outer loop.
+//!
+//! The pass `unroll-and-jam` (`passes`) is for what has no schedule: chains in local accumulators,
+//! which it multiplies. Here elements of arrays are updated in place, and each copy of a statement
+//! keeps its instance for the checker.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::poly::linear;
+use loops::simplify::tidy;
 use loops::visit::taken;
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
 
-use crate::codegen::{Generated, Instance, tidy};
+use crate::codegen::{Generated, Instance};
 use crate::model::nest::by_data;
 use crate::names::fresh;
 
@@ -62,8 +70,8 @@ impl Jam {
         result
     }
 
-    /// The loop over several rows at once, and the one over those that are left. The rows are an innermost loop of a few iterations, which the target
-    /// writes out.
+    /// The loop over several rows at once, and the one over those that are left. The rows are an
+    /// innermost loop of a few iterations, which the target writes out.
     fn rows(&mut self, outer: Loop) -> Vec<Stmt> {
         let [Stmt::Loop(inner)] = outer.body.as_slice() else { return vec![Stmt::Loop(outer)] };
         let trips = linear::<i128>(&(outer.upper.clone() - outer.lower.clone()));
@@ -95,7 +103,8 @@ impl Jam {
         vec![many, Stmt::Loop(Loop { lower: tidy(&middle), body: vec![rest], kind, ..outer })]
     }
 
-    /// The assignments at another value of the outer loop, under their labels (`same`) or ones of their own.
+    /// The assignments at another value of the outer loop, under their labels (`same`) or ones of
+    /// their own.
     fn copies(&mut self, body: &[Stmt], var: &Name, value: &Expr, same: bool) -> Vec<Stmt> {
         let put = |e: &Expr| tidy(&e.substitute(&|name| (name == var).then(|| value.clone())));
         let mut result = Vec::new();
@@ -167,8 +176,9 @@ fn loads<'a>(assigns: &[&'a Assign]) -> Vec<&'a Access> {
     found
 }
 
-/// Whether different values of a loop variable touch different elements of all that is written: one subscript of every access is the same
-/// expression, the variable plus something in which neither it nor the nest's `other` variable occurs.
+/// Whether different values of a loop variable touch different elements of all that is written: one
+/// subscript of every access is the same expression, the variable plus something in which neither
+/// it nor the nest's `other` variable occurs.
 fn apart(assigns: &[&Assign], var: &Name, other: &Name) -> bool {
     let loads = loads(assigns);
     assigns.iter().all(|assign| {

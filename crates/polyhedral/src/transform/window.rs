@@ -1,7 +1,10 @@
-//! Windows: small constant loops that gather what is around an element into local scalars (`for p in -1..2 for q in -1..2 count += now[i + p][j + q]`).
+//! Windows: small constant loops that gather what is around an element into local scalars (`for p
+//! in -1..2 for q in -1..2 count += now[i + p][j + q]`).
 //!
-//! C compilers write such loops out and make vectors of the loop around them, as long as they stay together. A schedule that takes their statements apart, or
-//! the first steps from the others, wins nothing and loses that. So the text keeps its order where it has windows and enough loops that are parallel.
+//! C compilers write such loops out and make vectors of the loop around them, as long as they stay
+//! together. A schedule that takes their statements apart, or the first steps from the others, wins
+//! nothing and loses that. So the text keeps its order where it has windows and enough loops that
+//! are parallel.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +27,8 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// Finds the windows; none if a statement comes back to update the same elements in other loops than those of windows.
+    /// Finds the windows; none if a statement comes back to update the same elements in other loops
+    /// than those of windows.
     pub fn find(model: &Model) -> Option<Windows> {
         let mut loops = BTreeSet::new();
         for statement in &model.statements {
@@ -108,7 +112,8 @@ pub(crate) fn steps<'a>(loops: impl IntoIterator<Item = &'a Around>) -> Option<i
     })
 }
 
-/// Marks the innermost loops that carry no dependence and go along memory; loops around windows are innermost too.
+/// Marks the innermost loops that carry no dependence and go along memory; loops around windows are
+/// innermost too.
 pub(super) fn vectorise(
     model: &Model,
     dependences: &[Dependence],
@@ -130,7 +135,8 @@ pub(super) fn vectorise(
     })
 }
 
-/// The order of the text where it has windows, and a parallel loop around every nest; `None` if another order may be better.
+/// The order of the text where it has windows, and a parallel loop around every nest; `None` if
+/// another order may be better.
 ///
 /// # Errors
 /// Those of the set library.

@@ -29,9 +29,9 @@ pub use kernels::{Size, kernels};
 pub struct Mpi;
 
 /// The header that all programs share.
-pub const RANKS_HEADER: &str = include_str!("lozenge_ranks.h");
+pub(crate) const RANKS_HEADER: &str = include_str!("lozenge_ranks.h");
 /// The header of programs around functions.
-pub const MAIN_HEADER: &str = include_str!("lozenge_main.h");
+pub(crate) const MAIN_HEADER: &str = include_str!("lozenge_main.h");
 
 /// Flags of the C compiler: results are those of the sequential program to the last bit.
 pub const FLAGS: &[&str] = &["-O3", "-march=native", "-ffp-contract=off", "-fopenmp"];
@@ -82,7 +82,7 @@ pub struct Ready {
 }
 
 /// A function as it stands, on rank 0.
-pub fn on_one_rank(function: &Function) -> RankProgram {
+pub(crate) fn on_one_rank(function: &Function) -> RankProgram {
     let placed = |param: &Param| {
         let (name, elem, dims) = (param.name.clone(), param.elem.clone(), param.dims.clone());
         let rank = dims.len();

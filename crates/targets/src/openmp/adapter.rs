@@ -7,7 +7,7 @@ use crate::openmp::Signature;
 
 /// A C function of the name `name` with the interface of readable code that calls the function
 /// `paper` of the paper's style: its head without a semicolon, and its body.
-pub fn adapter(signature: &Signature, paper: &str, name: &str) -> (String, String) {
+pub(crate) fn adapter(signature: &Signature, paper: &str, name: &str) -> (String, String) {
     let mut params: Vec<String> = (0..signature.sizes.len()).map(|k| format!("int64_t size{k}")).collect();
     let mut arguments: Vec<String> = (0..signature.sizes.len()).map(|k| format!("(int)size{k}")).collect();
     for (k, param) in signature.params.iter().enumerate() {

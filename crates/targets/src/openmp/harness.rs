@@ -56,7 +56,7 @@ pub fn counts(function: &Function) -> Result<(Vec<String>, BTreeSet<Helper>), Di
 }
 
 /// Members that lead to each scalar of an element (`.x1.x2`), with the scalar.
-pub fn leaf_paths(elem: &Elem) -> Vec<(String, Scalar)> {
+pub(crate) fn leaf_paths(elem: &Elem) -> Vec<(String, Scalar)> {
     leaves(elem)
         .into_iter()
         .map(|(path, scalar)| (path.iter().map(|c| format!(".{}", member(*c))).collect(), scalar))

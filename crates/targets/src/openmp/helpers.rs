@@ -87,7 +87,7 @@ pub enum Helper {
 
 impl Helper {
     /// Functions of numbers that call no other.
-    pub const OF_DATA: [Helper; 45] = [
+    pub(crate) const OF_DATA: [Helper; 45] = [
         Helper::AddBeyond,
         Helper::SubBeyond,
         Helper::MulBeyond,
@@ -136,7 +136,7 @@ impl Helper {
     ];
 
     /// Its name, if it is a macro.
-    pub fn macro_name(self) -> Option<&'static str> {
+    pub(crate) fn macro_name(self) -> Option<&'static str> {
         self.text().strip_prefix("#define ").and_then(|text| text.split('(').next())
     }
 

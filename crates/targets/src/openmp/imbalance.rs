@@ -5,7 +5,7 @@ use loops::{BinaryOp, Expr, Loop, Name, Stmt};
 
 /// Whether an inner loop has other lengths in other iterations: either its beginning or its end
 /// depends on the variable, not both.
-pub fn uneven(l: &Loop) -> bool {
+pub(crate) fn uneven(l: &Loop) -> bool {
     Outer { var: &l.var, step: l.step.max(1) as f64 }.look(&l.body, &mut vec![&l.var])
 }
 

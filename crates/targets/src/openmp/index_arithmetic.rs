@@ -1,5 +1,8 @@
 //! Index arithmetic on C expressions. It is folded if both operands are literals or one is neutral.
 //!
+//! This is the arithmetic of the printer alone, on C expressions that it makes itself (offsets of
+//! rows, lengths); subscripts of programs were simplified by `loops::simplify`.
+//!
 //! Folding uses 64 bits: `100000 * 100000`, printed as it is, would be a product of `int`s.
 
 use crate::c::CExpr;
@@ -65,7 +68,7 @@ pub fn add(a: CExpr, b: CExpr) -> CExpr {
 }
 
 /// `a + b`, with the terms of `b` one after another: `a + u + v` rather than `a + (u + v)`.
-pub fn add_terms(a: CExpr, b: CExpr) -> CExpr {
+pub(crate) fn add_terms(a: CExpr, b: CExpr) -> CExpr {
     match b {
         CExpr::Binary("+", u, v) => add(add_terms(a, *u), *v),
         CExpr::Binary("-", u, v) => sub(add_terms(a, *u), *v),

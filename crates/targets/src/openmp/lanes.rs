@@ -97,7 +97,7 @@ impl Lower<'_> {
 
     /// The region of a loop over lanes. If the inner loop may have no iterations, this is tested
     /// first.
-    pub fn over_lanes(
+    pub(crate) fn over_lanes(
         &mut self,
         l: &Loop,
         lanes: &Lanes<'_>,

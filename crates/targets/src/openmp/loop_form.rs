@@ -39,7 +39,7 @@ enum LoopForm {
 
 impl Lower<'_> {
     /// Whether a parallel loop at this place becomes a parallel region.
-    pub fn parallel_here(&self) -> bool {
+    pub(crate) fn parallel_here(&self) -> bool {
         self.options.parallel && !self.in_simd && (self.regions == 0 || self.options.nested || self.paper())
     }
 
@@ -236,7 +236,7 @@ impl Lower<'_> {
     }
 
     /// The C loop.
-    pub fn c_for(&self, l: &Loop, var: String, lower: CExpr, upper: CExpr, body: Vec<CStmt>) -> CStmt {
+    pub(crate) fn c_for(&self, l: &Loop, var: String, lower: CExpr, upper: CExpr, body: Vec<CStmt>) -> CStmt {
         let step = CExpr::int(l.step.max(1));
         CStmt::For(CFor { ty: self.index_type.clone(), var, lower, upper, step, body })
     }

@@ -75,7 +75,7 @@ impl Lower<'_> {
     }
 
     /// The C type of a scalar.
-    pub fn scalar_type(&self, scalar: Scalar) -> &'static str {
+    pub(crate) fn scalar_type(&self, scalar: Scalar) -> &'static str {
         match scalar {
             Scalar::I32 if self.native || self.paper() => "int",
             Scalar::I64 if self.native => "long",
@@ -91,7 +91,7 @@ impl Lower<'_> {
     }
 
     /// The C type of an element.
-    pub fn elem_type(&self, elem: &Elem) -> String {
+    pub(crate) fn elem_type(&self, elem: &Elem) -> String {
         match elem {
             Elem::Scalar(scalar) => self.scalar_type(*scalar).to_owned(),
             Elem::Pair(..) => elem_type(elem),
@@ -378,7 +378,7 @@ impl Lower<'_> {
     }
 
     /// What an operation on elements of arrays is.
-    pub fn of_data(&self, ty: Scalar) -> Kind {
+    pub(crate) fn of_data(&self, ty: Scalar) -> Kind {
         Kind { natural: false, wraps: self.wrapping && matches!(ty, Scalar::I32 | Scalar::I64) }
     }
 

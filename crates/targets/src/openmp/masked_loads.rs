@@ -18,7 +18,7 @@ const WHOLE: i64 = 16;
 
 /// What is done about a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Care {
+pub(crate) enum Care {
     /// Nothing.
     None,
     /// It is not unrolled.

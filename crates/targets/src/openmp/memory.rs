@@ -22,7 +22,7 @@ const AUTO_STACK_TOTAL: usize = 128 << 10;
 const MAX_STACK: usize = 1 << 20;
 
 /// The constant extents of a declaration.
-pub fn constant_dims(decl: &ArrayDecl) -> Option<Vec<i64>> {
+pub(crate) fn constant_dims(decl: &ArrayDecl) -> Option<Vec<i64>> {
     decl.dims
         .iter()
         .map(|d| match d {
@@ -47,7 +47,7 @@ pub struct Claim<'p> {
 }
 
 /// Heap arrays that a block allocates at its start.
-pub struct Claims<'p>(pub Vec<Claim<'p>>);
+pub(crate) struct Claims<'p>(pub Vec<Claim<'p>>);
 
 impl Claims<'_> {
     /// Whether there are none.
@@ -68,7 +68,7 @@ pub fn small(elem: &Elem, dims: &[CExpr]) -> bool {
 }
 
 /// `a == NULL || b == NULL`.
-pub fn null_test(blocks: &[String]) -> Option<CExpr> {
+pub(crate) fn null_test(blocks: &[String]) -> Option<CExpr> {
     blocks
         .iter()
         .map(|block| CExpr::binary("==", CExpr::name(block), CExpr::name("NULL")))
@@ -80,7 +80,7 @@ impl Lower<'_> {
     ///
     /// # Errors
     /// If it is to be on the stack and cannot.
-    pub fn on_heap(&self, decl: &ArrayDecl) -> Result<bool, Diagnostic> {
+    pub(crate) fn on_heap(&self, decl: &ArrayDecl) -> Result<bool, Diagnostic> {
         if self.paper() || decl.dims.is_empty() {
             return Ok(false);
         }
@@ -198,7 +198,7 @@ impl Lower<'_> {
     }
 
     /// The product of extents, those below 0 taken as 0.
-    pub fn native_product(&mut self, dims: Vec<CExpr>) -> CExpr {
+    pub(crate) fn native_product(&mut self, dims: Vec<CExpr>) -> CExpr {
         let constants = dims.iter().map(index_arithmetic::value).collect::<Option<Vec<i64>>>();
         if let Some(product) =
             constants.and_then(|c| c.iter().try_fold(1i64, |p, d| p.checked_mul((*d).max(0))))

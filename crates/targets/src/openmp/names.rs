@@ -74,7 +74,7 @@ impl Names {
     }
 
     /// Takes one of the reserved words, which no hub name becomes.
-    pub fn take_reserved(&mut self, word: &str) -> String {
+    pub(crate) fn take_reserved(&mut self, word: &str) -> String {
         self.taken.insert(word.to_owned());
         word.to_owned()
     }

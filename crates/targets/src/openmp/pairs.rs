@@ -33,7 +33,7 @@ enum Right {
 }
 
 /// A loop over lanes that adds products of pairs.
-pub struct PairSums<'a> {
+pub(crate) struct PairSums<'a> {
     sums: &'a Access,
     /// The word that is the same in all lanes.
     word: &'a Expr,
@@ -115,7 +115,7 @@ fn added(Assign { target, update, value, .. }: &Assign) -> Option<&Expr> {
 
 impl Lower<'_> {
     /// The sums of products of pairs that a loop over lanes adds up, if it does nothing else.
-    pub fn pair_sums<'a>(&self, l: &'a Loop) -> Option<PairSums<'a>> {
+    pub(crate) fn pair_sums<'a>(&self, l: &'a Loop) -> Option<PairSums<'a>> {
         let lanes = trips(l).filter(|n| n % LEAST_LANES == 0 && (LEAST_LANES..=MOST_LANES).contains(n))?;
         let plain = l.lower == Expr::Int(0) && l.step.max(1) == 1 && l.reductions.is_empty();
         if self.native || self.paper() || l.kind != LoopKind::Vector || !plain {
@@ -152,7 +152,11 @@ impl Lower<'_> {
     }
 
     /// The calls that add the products, of as many lanes each as there are functions for.
-    pub fn pair_sums_calls(&mut self, l: &Loop, pairs: &PairSums<'_>) -> Result<Vec<CStmt>, Diagnostic> {
+    pub(crate) fn pair_sums_calls(
+        &mut self,
+        l: &Loop,
+        pairs: &PairSums<'_>,
+    ) -> Result<Vec<CStmt>, Diagnostic> {
         let word = self.expr(pairs.word)?.0;
         let zero = match pairs.zero {
             Some(zero) => self.expr(zero)?.0,
@@ -188,7 +192,7 @@ impl Lower<'_> {
 }
 
 /// The instructions that the functions use.
-pub const INSTRUCTIONS: &str = "\
+pub(crate) const INSTRUCTIONS: &str = "\
 #if defined(__SSE4_1__)
 #include <immintrin.h>
 #endif
@@ -273,7 +277,7 @@ macro_rules! functions {
 }
 
 /// For words.
-pub const OF_WORDS: &str = functions!(
+pub(crate) const OF_WORDS: &str = functions!(
     "a word",
     "i16",
     "int32_t",
@@ -287,7 +291,7 @@ pub const OF_WORDS: &str = functions!(
 );
 
 /// For pairs of bytes.
-pub const OF_BYTES: &str = functions!(
+pub(crate) const OF_BYTES: &str = functions!(
     "two bytes",
     "i8",
     "int16_t",
@@ -301,7 +305,7 @@ pub const OF_BYTES: &str = functions!(
 );
 
 /// For pairs of bytes that have no sign.
-pub const OF_NATURALS: &str = functions!(
+pub(crate) const OF_NATURALS: &str = functions!(
     "two bytes that have no sign,",
     "u8",
     "uint16_t",

@@ -83,7 +83,7 @@ fn by_data(body: &[Stmt]) -> Option<Ends> {
 
 impl Lower<'_> {
     /// Whether a reduction's variable can stand in a clause.
-    pub fn in_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
+    pub(crate) fn in_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
         let array = self.array(name)?;
         let single = array.dims.is_empty() || array.form == Form::Element;
         Ok(single && matches!(array.elem, Elem::Scalar(_)) && !self.has_no_clause(op, name)?)
@@ -91,7 +91,7 @@ impl Lower<'_> {
 
     /// Whether OpenMP's own operation differs: its minima and maxima do not skip NaN, and existing
     /// C code has no place to declare others.
-    pub fn has_no_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
+    pub(crate) fn has_no_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
         let orders = self.native && matches!(op, ReduceOp::Min | ReduceOp::Max);
         Ok(orders && leaves(&self.array(name)?.elem).iter().any(|(_, ty)| ty.is_float()))
     }
@@ -139,7 +139,7 @@ impl Lower<'_> {
 
     /// ` reduction(+:a, b) reduction(max:c)`. Minima and maxima of floating-point numbers are
     /// combined by the functions that loops call, because OpenMP's own do not skip NaN.
-    pub fn reduction_clauses(&mut self, l: &Loop) -> Result<String, Diagnostic> {
+    pub(crate) fn reduction_clauses(&mut self, l: &Loop) -> Result<String, Diagnostic> {
         let mut by_op: std::collections::BTreeMap<(ReduceOp, &str), Vec<String>> =
             std::collections::BTreeMap::new();
         for (op, hub) in &l.reductions {
@@ -216,7 +216,7 @@ impl Lower<'_> {
     }
 
     /// A parallel loop whose bounds are translated already.
-    pub fn parallel_loop(&mut self, l: &Loop, lower: CExpr, upper: CExpr) -> Result<Code, Diagnostic> {
+    pub(crate) fn parallel_loop(&mut self, l: &Loop, lower: CExpr, upper: CExpr) -> Result<Code, Diagnostic> {
         let accumulators = self.accumulators(l)?;
         let mut clauses = self.reduction_clauses(l)?;
         if !self.paper() {

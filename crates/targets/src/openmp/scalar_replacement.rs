@@ -17,7 +17,7 @@ use crate::openmp::lower::Lower;
 use crate::openmp::scope::{Array, Binding, Form};
 
 /// A promoted element.
-pub struct Promotion {
+pub(crate) struct Promotion {
     array: Name,
     variable: String,
     load: CStmt,
@@ -26,7 +26,7 @@ pub struct Promotion {
 
 impl Lower<'_> {
     /// Elements that the loop updates and that are the same in all of its iterations.
-    pub fn promotable(&self, l: &Loop) -> Vec<Access> {
+    pub(crate) fn promotable(&self, l: &Loop) -> Vec<Access> {
         if self.paper() || l.kind == LoopKind::Parallel && self.parallel_here() {
             return Vec::new();
         }
@@ -106,7 +106,7 @@ impl Lower<'_> {
 
     /// The loop between the loads and stores of its promoted elements, whose scope ends here; under
     /// `guard` if there is one.
-    pub fn demote(
+    pub(crate) fn demote(
         &mut self,
         promotions: Vec<Promotion>,
         guard: Option<CExpr>,

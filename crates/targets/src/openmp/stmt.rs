@@ -43,7 +43,7 @@ fn same_updates<'a>(first: &Assign, rest: &'a [Stmt]) -> Vec<&'a Assign> {
 
 impl Lower<'_> {
     /// The status variable compared with success.
-    pub fn status_ok(&self) -> CExpr {
+    pub(crate) fn status_ok(&self) -> CExpr {
         CExpr::binary("==", CExpr::name(&self.status), CExpr::name("OK"))
     }
 
@@ -69,7 +69,7 @@ impl Lower<'_> {
     }
 
     /// The names of these arrays are free again.
-    pub fn unclaim(&mut self, claims: &Claims<'_>) {
+    pub(crate) fn unclaim(&mut self, claims: &Claims<'_>) {
         for claim in &claims.0 {
             self.claimed.remove(&std::ptr::from_ref(claim.decl));
             self.names.release(&claim.block);
@@ -86,7 +86,7 @@ impl Lower<'_> {
 
     /// Statements in sequence. If an allocation in one of them has failed, `leave` comes next, if
     /// there is such an exit. Otherwise the statements after it are skipped.
-    pub fn sequence_or(&mut self, stmts: &[Stmt], leave: &[CStmt]) -> Result<Code, Diagnostic> {
+    pub(crate) fn sequence_or(&mut self, stmts: &[Stmt], leave: &[CStmt]) -> Result<Code, Diagnostic> {
         let mut declared: Vec<(&Name, Option<String>)> = Vec::new();
         // what is being filled: the outermost list, and lists inside `if (status == OK)`
         let mut levels: Vec<Vec<CStmt>> = vec![Vec::new()];
@@ -207,7 +207,7 @@ impl Lower<'_> {
     }
 
     /// Notes the headers that a type needs.
-    pub fn note_type(&mut self, elem: &Elem) {
+    pub(crate) fn note_type(&mut self, elem: &Elem) {
         let mut todo = vec![elem];
         while let Some(elem) = todo.pop() {
             match elem {

@@ -15,7 +15,7 @@ use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
 
 /// Arrays with a subscript that a loop counts which is not unrolled.
-pub fn counted_arrays(body: &[Stmt]) -> BTreeSet<Name> {
+pub(crate) fn counted_arrays(body: &[Stmt]) -> BTreeSet<Name> {
     let mut found = BTreeSet::new();
     for site in loops::access::accesses(body) {
         let counted = site.loops().any(|l| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loops::{Component, Elem, Scalar};
 
 /// The C type of a scalar.
-pub fn scalar_type(scalar: Scalar) -> &'static str {
+pub(crate) fn scalar_type(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::F32 => "float",
         Scalar::F64 => "double",
@@ -22,7 +22,7 @@ pub fn scalar_type(scalar: Scalar) -> &'static str {
 }
 
 /// The C type of an element: a scalar type or the name of a struct.
-pub fn elem_type(elem: &Elem) -> String {
+pub(crate) fn elem_type(elem: &Elem) -> String {
     match elem {
         Elem::Scalar(scalar) => scalar_type(*scalar).to_owned(),
         Elem::Pair(..) => pair_name(elem),
@@ -88,7 +88,7 @@ pub fn nesting(elem: &Elem) -> usize {
 }
 
 /// The type at the end of a path; `None` if the path does not fit the type.
-pub fn at_path(elem: &Elem, path: &[Component]) -> Option<Elem> {
+pub(crate) fn at_path(elem: &Elem, path: &[Component]) -> Option<Elem> {
     let mut current = elem;
     for component in path {
         match (current, component) {
@@ -142,7 +142,7 @@ pub fn leaves(elem: &Elem) -> Vec<(Vec<Component>, Scalar)> {
 }
 
 /// Whether the type has truth values, which need a header.
-pub fn has_bool(elem: &Elem) -> bool {
+pub(crate) fn has_bool(elem: &Elem) -> bool {
     match elem {
         Elem::Scalar(scalar) => *scalar == Scalar::Bool,
         Elem::Pair(a, b) => has_bool(a) || has_bool(b),

@@ -113,7 +113,7 @@ impl Lower<'_> {
     }
 
     /// The definitions of the types of vectors in use.
-    pub fn vector_definitions(&self) -> Vec<CStmt> {
+    pub(crate) fn vector_definitions(&self) -> Vec<CStmt> {
         let define = |(&(keyword, lanes), name): (&(&'static str, i64), &String)| {
             let scalar = if keyword == Scalar::F32.keyword() { Scalar::F32 } else { Scalar::F64 };
             let bytes = elem_bytes(&Elem::Scalar(scalar));
@@ -131,7 +131,7 @@ impl Lower<'_> {
     }
 
     /// A loop over lanes as operations on vectors.
-    pub fn vector_loop(&mut self, l: &Loop, shape: Shape) -> Result<Vec<CStmt>, Diagnostic> {
+    pub(crate) fn vector_loop(&mut self, l: &Loop, shape: Shape) -> Result<Vec<CStmt>, Diagnostic> {
         let ty = self.vector_type(shape);
         let bytes = i64::try_from(elem_bytes(&Elem::Scalar(shape.scalar))).unwrap_or(LEAST_BYTES);
         let count = trips(l).unwrap_or(shape.lanes);
@@ -153,7 +153,7 @@ impl Lower<'_> {
     }
 
     /// An element of an access, or a vector of elements in a loop that is written as vectors.
-    pub fn vector_at(&self, access: &Access, element: CExpr) -> CExpr {
+    pub(crate) fn vector_at(&self, access: &Access, element: CExpr) -> CExpr {
         match &self.in_vectors {
             Some(vectors) if access.indices.iter().any(|e| e.mentions(&vectors.var)) => {
                 let place = CExpr::Cast(format!("{} *", vectors.ty), Box::new(CExpr::unary("&", element)));
@@ -165,7 +165,7 @@ impl Lower<'_> {
 
     /// A value that is assigned. One number becomes a vector with this number in all lanes: C
     /// converts it in arithmetic only, and subtracting 0 changes no number.
-    pub fn vector_of(&self, value: &Expr, c_value: CExpr) -> CExpr {
+    pub(crate) fn vector_of(&self, value: &Expr, c_value: CExpr) -> CExpr {
         match &self.in_vectors {
             Some(vectors) if !value.mentions(&vectors.var) => {
                 let zeros = CExpr::literal(format!("({}){{0}}", vectors.ty));

@@ -26,7 +26,7 @@ impl Lower<'_> {
     }
 
     /// A value of 64 bits whose sign is changed.
-    pub fn widened_alone(&self, a: CExpr, ty: Scalar) -> CExpr {
+    pub(crate) fn widened_alone(&self, a: CExpr, ty: Scalar) -> CExpr {
         let narrow = self.native && ty == Scalar::I64 && self.narrow(&a) && !is_literal(&a);
         if narrow { long(a) } else { a }
     }

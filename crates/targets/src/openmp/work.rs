@@ -62,7 +62,7 @@ impl Lower<'_> {
 
     /// Whether a vector loop has too few iterations to fill a vector (the colours of a pixel).
     /// Without a pragma, compilers unroll it and vectorise the loop around it.
-    pub fn fills_no_vector(&self, l: &Loop) -> Result<bool, Diagnostic> {
+    pub(crate) fn fills_no_vector(&self, l: &Loop) -> Result<bool, Diagnostic> {
         let Some(count) = trips(l).filter(|_| l.reductions.is_empty()) else { return Ok(false) };
         let mut bytes = 0;
         for stmt in &l.body {
@@ -76,7 +76,7 @@ impl Lower<'_> {
     /// The clause ` if (...)` of a vector loop around loops, which take long to begin in each lane,
     /// so that few lanes do not pay. Constant windows have no clause. gcc unrolls them first, but
     /// not in a loop that it has duplicated for the clause. That loop would then not be vectorised.
-    pub fn enough_lanes(&mut self, l: &Loop) -> Result<String, Diagnostic> {
+    pub(crate) fn enough_lanes(&mut self, l: &Loop) -> Result<String, Diagnostic> {
         let sequential = |l: &Loop| l.kind == LoopKind::Sequential && !constant(l);
         let around = l.body.iter().any(|s| matches!(s, Stmt::Loop(l) if sequential(l)));
         if !self.native || !around || trips(l).is_some() {

@@ -11,7 +11,7 @@ pub fn prototype(function: &CFunction) -> String {
 }
 
 /// Includes.
-pub const INCLUDES: &str = "\
+pub(crate) const INCLUDES: &str = "\
 #define _POSIX_C_SOURCE 200112L
 #include <errno.h>
 #include <stdbool.h>
@@ -89,7 +89,7 @@ static uint64_t next(void) {
 ";
 
 /// Uniform random numbers.
-pub const UNIFORM: &str = "\
+pub(crate) const UNIFORM: &str = "\
 /* Uniform in [-1, 1). */
 static double uniform(void) {
     return (double)(next() >> 11) / 4503599627370496.0 - 1.0;

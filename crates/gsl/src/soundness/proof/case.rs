@@ -131,7 +131,7 @@ impl Case {
         }
     }
 
-    pub fn into_choices(self) -> Choices {
+    pub(crate) fn into_choices(self) -> Choices {
         self.choices
     }
 
@@ -189,7 +189,7 @@ impl Case {
     }
 
     /// Notes that `e != 0`.
-    pub fn not_zero(&mut self, e: Int) {
+    pub(crate) fn not_zero(&mut self, e: Int) {
         self.nonzero.push(e);
     }
 
@@ -198,7 +198,7 @@ impl Case {
         self.nonzero.iter().any(|n| self.norm(n).is_zero())
     }
 
-    pub fn is_not_zero(&self, e: &Int) -> bool {
+    pub(crate) fn is_not_zero(&self, e: &Int) -> bool {
         let e = self.norm(e);
         e.constant().is_some_and(|n| n != 0)
             || self.nonzero.iter().any(|n| self.norm(n) == e)
@@ -379,13 +379,13 @@ impl Case {
     }
 
     /// Whether `e >= 0` follows from the facts.
-    pub fn nonneg(&self, e: &Int) -> bool {
+    pub(crate) fn nonneg(&self, e: &Int) -> bool {
         self.follows(&self.norm(e), &[], DEPTH)
     }
 
     /// Whether `e >= 0` follows from the facts and `more`, all in normal form. `arith::Facts` asks
     /// differently: it knows no bindings of atoms, and takes a fact away as often as cancels a term.
-    pub fn nonneg_with(&self, e: &Int, more: &[Int]) -> bool {
+    pub(crate) fn nonneg_with(&self, e: &Int, more: &[Int]) -> bool {
         self.follows(e, more, DEPTH)
     }
 

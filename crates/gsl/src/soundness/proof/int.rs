@@ -160,7 +160,7 @@ impl Int {
     }
 
     /// Whether some atom is as asked, arguments of functions included.
-    pub fn any_atom(&self, found: &mut dyn FnMut(&Atom) -> bool) -> bool {
+    pub(crate) fn any_atom(&self, found: &mut dyn FnMut(&Atom) -> bool) -> bool {
         self.known.atoms().into_iter().any(|a| {
             found(a)
                 || match a {

@@ -258,7 +258,7 @@ impl<'a> Run<'a> {
     }
 
     /// `s[k]`, of a vertex that is no template.
-    pub fn item_of(&mut self, name: &str, k: usize) -> Step<Tensor> {
+    pub(crate) fn item_of(&mut self, name: &str, k: usize) -> Step<Tensor> {
         self.result(name, 0, k)
     }
 

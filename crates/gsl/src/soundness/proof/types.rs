@@ -96,7 +96,7 @@ impl Types {
     }
 
     /// Whether a type may be this one.
-    pub fn may_be(&self, ty: Ty, other: ElementType) -> bool {
+    pub(crate) fn may_be(&self, ty: Ty, other: ElementType) -> bool {
         match self.of(ty) {
             Some(known) => known == other,
             None => !self.excluded.iter().any(|(t, e)| *e == other && self.same(*t, ty)),

@@ -240,7 +240,7 @@ fn split(text: &[u8]) -> Vec<OsString> {
 }
 
 /// Words as a file of options has them.
-pub fn as_file(words: &[OsString]) -> Vec<u8> {
+pub(crate) fn as_file(words: &[OsString]) -> Vec<u8> {
     let mut text = Vec::new();
     for word in words {
         text.push(b'"');

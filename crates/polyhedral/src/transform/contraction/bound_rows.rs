@@ -1,11 +1,13 @@
-//! Bounds as rows: linear inequalities made of expressions and expressions made of them, tiles, and the range of a loop in a system.
+//! Bounds as rows: linear inequalities made of expressions and expressions made of them, tiles, and
+//! the range of a loop in a system.
 
 use arith::fourier_motzkin::drop_implied;
 use arith::{Budget, Linear, System};
 use loops::poly::linear;
 use loops::{BinaryOp, Expr, Name};
 
-/// `left - right - slack >= 0`, one row for each choice of a maximum on the right or a minimum on the left.
+/// `left - right - slack >= 0`, one row for each choice of a maximum on the right or a minimum on
+/// the left.
 pub(super) fn at_least(left: &Expr, right: &Expr, slack: i128, rows: &mut Vec<Linear<Name>>) -> Option<()> {
     match (left, right) {
         (Expr::Binary(BinaryOp::Min, a, b), _) => {
@@ -27,7 +29,8 @@ pub(super) fn int(value: i128) -> Option<Expr> {
     i64::try_from(value).ok().map(Expr::Int)
 }
 
-/// The terms of a row with the given sign, and the constant if it has that sign, as a sum of positive terms.
+/// The terms of a row with the given sign, and the constant if it has that sign, as a sum of
+/// positive terms.
 pub(super) fn side(row: &Linear<Name>, sign: i128) -> Option<Expr> {
     let mut sum: Option<Expr> = None;
     let mut add = |term: Expr| {
@@ -72,7 +75,8 @@ pub(super) fn tile(variable: &Name, base: &Linear<Name>, extent: i64) -> Option<
     Some([low, high])
 }
 
-/// Lower and upper bounds (inclusive) of a variable in a system that holds nothing inside it, without what `known` implies.
+/// Lower and upper bounds (inclusive) of a variable in a system that holds nothing inside it,
+/// without what `known` implies.
 pub(super) struct Range {
     pub(super) rows: Vec<Linear<Name>>,
     variable: Name,
@@ -93,7 +97,8 @@ impl Range {
         Some(Range { rows, variable: variable.clone() })
     }
 
-    /// Bounds of `(variable - origin) / step`: lower ones rounded down, upper ones exclusive and rounded up; `origin` does not hold the variable.
+    /// Bounds of `(variable - origin) / step`: lower ones rounded down, upper ones exclusive and
+    /// rounded up; `origin` does not hold the variable.
     pub(super) fn steps(&self, origin: &Linear<Name>, step: i64) -> Option<(Expr, Expr)> {
         let bound = |row: &Linear<Name>, sign: i128| -> Option<Expr> {
             // sign * c * x + rest >= 0 with c > 0

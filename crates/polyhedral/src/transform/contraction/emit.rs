@@ -234,7 +234,8 @@ impl Plan<'_> {
         stager.claims.push(Claim { local: operand.local.clone(), formals, role: Role::Packed(value) });
     }
 
-    /// Fills one step of a strip: without tests where every lane is inside the domain, else lane by lane, with zeros outside.
+    /// Fills one step of a strip: without tests where every lane is inside the domain, else lane by
+    /// lane, with zeros outside.
     #[allow(clippy::too_many_arguments)] // the geometry of a strip, once for rows and once for columns
     fn fill(
         &self,
@@ -252,7 +253,8 @@ impl Plan<'_> {
         if !projected.exact {
             return None;
         }
-        // Conditions on the step alone are those of its loop, up to what the strip adds: they are tested with the lanes.
+        // Conditions on the step alone are those of its loop, up to what the strip adds: they are
+        // tested with the lanes.
         let rows: Vec<Linear<Name>> = projected
             .system
             .rows
@@ -363,7 +365,8 @@ impl Plan<'_> {
         Some(body)
     }
 
-    /// The steps of the contraction in a tile: those that all rows have, between those that only some have.
+    /// The steps of the contraction in a tile: those that all rows have, between those that only
+    /// some have.
     fn steps(
         &self,
         stager: &mut Stager,
@@ -400,8 +403,8 @@ impl Plan<'_> {
         let ragged =
             |sign: i128| bounds.iter().any(|r| r.coefficient(k) * sign > 0 && r.coefficient(&self.i) != 0);
         let (low_ragged, high_ragged) = (ragged(1), ragged(-1));
-        // Rows outside of the domain have no range of their own: what they would use may not be packed.
-        // What the bounds of the loop say anyway needs no test.
+        // Rows outside of the domain have no range of their own: what they would use may not be
+        // packed. What the bounds of the loop say anyway needs no test.
         let (own, others): (Vec<&Linear<Name>>, Vec<&Linear<Name>>) =
             self.domain.rows.iter().partition(|r| r.coefficient(&self.i) != 0);
         let own = own.into_iter().filter(|r| r.coefficient(&self.j) == 0);
@@ -470,7 +473,8 @@ impl Plan<'_> {
                 })
             })
             .collect();
-        // Each piece is a copy of the statement under a label of its own; the original's label is given up.
+        // Each piece is a copy of the statement under a label of its own; the original's label is
+        // given up.
         let own = stager.name(label.to_string());
         stager.instances.insert(own.clone(), Instance { original: instance.original, iterators });
         Some(Stmt::Assign(Assign {

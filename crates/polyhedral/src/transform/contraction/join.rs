@@ -1,6 +1,7 @@
-//! Parallel loops that stand behind each other and go over the same iterations become one, if one of them is a contraction: what an iteration of
-//! one writes and the next reads is then still in the cache, and one team does for all. Whether iterations only hand on what is theirs is for
-//! the checker to say.
+//! Parallel loops that stand behind each other and go over the same iterations become one, if one
+//! of them is a contraction: what an iteration of one writes and the next reads is then still in
+//! the cache, and one team does for all. Whether iterations only hand on what is theirs is for the
+//! checker to say.
 
 use loops::{Loop, LoopKind, Stmt};
 

@@ -1,8 +1,9 @@
 //! Strips of rows of a triangle: forward and backward substitution with one right-hand side.
 //!
-//! `x[i] -= L[i][j] * x[j]` for `j < i` needs the rows above. Of a strip of rows, what comes from columns before the strip's first row is
-//! known when the strip begins: it is a product of a matrix and a vector, with the rows of the strip as lanes. The rest of the strip is a small
-//! triangle, which stays in the order of the text. Each sum keeps its order.
+//! `x[i] -= L[i][j] * x[j]` for `j < i` needs the rows above. Of a strip of rows, what comes from
+//! columns before the strip's first row is known when the strip begins: it is a product of a matrix
+//! and a vector, with the rows of the strip as lanes. The rest of the strip is a small triangle,
+//! which stays in the order of the text. Each sum keeps its order.
 
 use crate::dependence::Dependence;
 use crate::fault::Result;
@@ -23,7 +24,8 @@ pub(super) struct Triangle {
 }
 
 impl Triangle {
-    /// The triangle that the nest runs over; none if it is not of that kind, or if strips would run something too early.
+    /// The triangle that the nest runs over; none if it is not of that kind, or if strips would run
+    /// something too early.
     pub(super) fn of(
         model: &Model,
         dependences: &[Dependence],
@@ -42,7 +44,8 @@ impl Triangle {
         Ok(triangle.allowed(model, dependences, strip)?.then_some(triangle))
     }
 
-    /// Whether no row of a strip needs what a row above it in the same strip does later than before.
+    /// Whether no row of a strip needs what a row above it in the same strip does later than
+    /// before.
     fn allowed(&self, model: &Model, dependences: &[Dependence], strip: i64) -> Result<bool> {
         let label = |k: usize| &model.statements[k].label;
         let heads = || self.heads.iter().map(|k| label(*k));

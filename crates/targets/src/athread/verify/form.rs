@@ -307,7 +307,7 @@ impl Form {
     }
 
     /// How often a form that is one product is in this one, whatever else there is.
-    pub fn times_in(&self, other: &Form) -> Option<i64> {
+    pub(crate) fn times_in(&self, other: &Form) -> Option<i64> {
         let [(product, each)] = other.0.as_slice() else { return None };
         let all = self.0.iter().find(|(own, _)| own == product).map_or(0, |(_, factor)| *factor);
         (!product.is_empty() && all % each == 0).then(|| all / each)

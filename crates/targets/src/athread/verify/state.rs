@@ -137,7 +137,7 @@ impl State {
     }
 
     /// Loops over cores end: nothing in local memory is used any more.
-    pub fn end_phase(&mut self) {
+    pub(crate) fn end_phase(&mut self) {
         self.contents.clear();
         self.written.clear();
         self.facts.clear();
@@ -312,20 +312,20 @@ impl State {
     }
 
     /// Forgets what is known of a name's value.
-    pub fn unlearn(&mut self, symbol: &str) {
+    pub(crate) fn unlearn(&mut self, symbol: &str) {
         self.facts.retain(|form, _| !form.mentions(symbol));
         self.here.retain(|form, _| !form.mentions(symbol));
     }
 
     /// Forgets what is known of two names together.
-    pub fn unlearn_both(&mut self, one: &str, other: &str) {
+    pub(crate) fn unlearn_both(&mut self, one: &str, other: &str) {
         self.facts.retain(|form, _| !form.mentions(one) || !form.mentions(other));
         self.here.retain(|form, _| !form.mentions(one) || !form.mentions(other));
     }
 
     /// Forgets how many rounds of exchanges an iteration of a loop around has had: another
     /// iteration asks again.
-    pub fn unlearn_rounds(&mut self) {
+    pub(crate) fn unlearn_rounds(&mut self) {
         let quotient = |atom: &Atom| matches!(atom, Atom::Apply(op, _) if op == "/");
         let counted = |atom: &Atom| matches!(atom, Atom::Symbol(name) if name.ends_with(" since"));
         self.facts.retain(|form, _| !(form.any(&quotient) && form.any(&counted)));
@@ -358,11 +358,11 @@ impl State {
     }
 
     /// What is found of a condition that is no comparison.
-    pub fn learn_here(&mut self, form: Form, truth: bool) {
+    pub(crate) fn learn_here(&mut self, form: Form, truth: bool) {
         self.here.insert(form, (truth, self.scopes.len()));
     }
 
-    pub fn unlearn_here(&mut self, form: &Form) {
+    pub(crate) fn unlearn_here(&mut self, form: &Form) {
         self.here.remove(form);
     }
 
@@ -398,7 +398,7 @@ impl State {
     }
 
     /// Changes every box that is held or in transfer.
-    pub fn each_held(&mut self, change: &mut dyn FnMut(&mut Held)) {
+    pub(crate) fn each_held(&mut self, change: &mut dyn FnMut(&mut Held)) {
         for (_, held) in self.contents.values_mut() {
             change(held);
         }

@@ -179,7 +179,7 @@ impl Run<'_> {
     }
 
     /// Takes for granted that two values are equal.
-    pub fn assume_equal(&mut self, a: &Value, b: &Value) -> Step<()> {
+    pub(crate) fn assume_equal(&mut self, a: &Value, b: &Value) -> Step<()> {
         match (a, b) {
             (Value::Unknown, _) | (_, Value::Unknown) => Ok(()),
             (Value::Int(x), Value::Int(y)) => self.assume_int(x, y),
