@@ -23,7 +23,7 @@ enum Spot {
     /// All elements of an array of several dimensions, by its object.
     Whole(usize),
     /// Elements from a place on.
-    From(Place),
+    From(Box<Place>),
 }
 
 impl Spot {
@@ -133,7 +133,7 @@ impl Lowering<'_> {
         }
         match self.place_of(inner) {
             Ok(place) if place.by_data => self.beyond_data(place.object, inner.at),
-            Ok(place) => Ok(Spot::From(place)),
+            Ok(place) => Ok(Spot::From(Box::new(place))),
             Err(why) => self.fail(codes::CALL, why.reason, why.at, "no place in an array of the region"),
         }
     }

@@ -248,8 +248,8 @@ impl Lowering<'_> {
                 let own = self.scalar(&self.res.objects[k].ty.ty)?;
                 let inner = self.is_constant_float(k) && self.stays(&value, depth);
                 let found = if inner { self.scaled(&value, depth)? } else { return None };
-                matches!(&found, Interval::Scaled(_, by) if self.scalar(&self.res.objects[*by].ty.ty) == Some(own))
-                    .then_some(found)
+                let Interval::Scaled(_, by) = &found else { return None };
+                (self.scalar(&self.res.objects[*by].ty.ty) == Some(own)).then_some(found)
             }
             ExprKind::Binary(Binary::Mul, a, b) => {
                 let (number, by) = match self.interval(a, depth) {
@@ -375,7 +375,8 @@ impl Lowering<'_> {
                 let (x, y) = (format!("{prefix}x{number}_"), format!("{prefix}y{number}_"));
                 out.push(format!("{ty} {x} = ({ty}){} * {by}, {y} = ({ty}){} * {by};", a.0, a.1));
                 let fits = |x: &str| format!("{x} > -1e9f && {x} < 1e9f");
-                out.push(format!("if (!({} && {})) {{ apart_ = 0; {x} = {y} = 0; }}", fits(&x), fits(&y)));
+                let both = format!("{} && {}", fits(&x), fits(&y));
+                out.push(format!("if (!({both})) {{ apart_ = 0; {x} = {y} = 0; }}"));
                 (lesser(&x, &y), greater(&x, &y))
             }
         };
