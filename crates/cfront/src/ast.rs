@@ -138,6 +138,8 @@ pub struct For {
     pub step: Option<Expr>,
     /// Each step comes between the condition and the body, as in `for (i = n; i-- > 0;)`.
     pub counts_first: bool,
+    /// The first iteration runs whatever the condition says: `do … while`.
+    pub at_least_once: bool,
     /// Further variables that are counted with the one of `step`.
     pub others: Vec<Other>,
     /// Why a header of several parts cannot be taken apart, and the way out.

@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::name::Name;
 use crate::parse::MAX_DEPTH;
 use crate::program::{Access, ArrayDecl, Assign, Function, Stmt};
+use crate::types::Scalar;
 
 impl Expr {
     /// The expressions of which this one is made, in order; the subscripts of a load are among
@@ -99,6 +100,27 @@ impl Expr {
     /// Whether something is read: an element of an array or a scalar variable.
     pub fn has_loads(&self) -> bool {
         self.loads().next().is_some()
+    }
+
+    /// Whether it computes with loop variables or sizes as data, which may wrap around: such an
+    /// expression is not affine.
+    pub fn computes_data(&self) -> bool {
+        /// Whether data and variables are in it, and whether it computes with both.
+        fn parts(e: &Expr) -> (bool, bool, bool) {
+            let all = e.children().map(parts);
+            let (data, variable, computes) =
+                all.fold((false, false, false), |a, b| (a.0 || b.0, a.1 || b.1, a.2 || b.2));
+            match e {
+                Expr::Var(_) => (data, true, computes),
+                Expr::Binary(..) => (data, variable, computes || (data && variable)),
+                Expr::Cast(to, _) => (true, variable, computes || (*to != Scalar::I64 && variable)),
+                Expr::Load(_) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => {
+                    (true, variable, computes)
+                }
+                _ => (data, variable, computes),
+            }
+        }
+        parts(self).2
     }
 
     /// Whether something of an array, or a scalar variable, is read.

@@ -408,7 +408,8 @@ impl Extraction {
         let mut accesses = Vec::new();
         let inexact = &mut self.inexact;
         let mut touch = |access: &Access, write: bool, reduction: Option<ReduceOp>| -> Result<()> {
-            let free = |e: &Expr| e.has_loads();
+            // Arithmetic on data may wrap around, also where it is on loop variables.
+            let free = |e: &Expr| e.has_loads() || e.computes_data();
             let (relation, refused) = relation(access, place, &domain, &free)?;
             let exact = refused.is_none();
             // Updates at places that data gives stay in order.

@@ -4,8 +4,9 @@ use loops::{Access, BinaryOp, Expr as Hub, Name, Scalar};
 
 use super::assume::Bounds;
 use super::index::{Index, NotIndex};
+use super::intervals::{Computed, Interval};
 use super::polynomial::{Gathered, Polynomial, small};
-use super::track::{Place, Product};
+use super::track::Place;
 use super::{Lowering, Try};
 use crate::ast::{At, Binary, Expr, ExprKind, Unary};
 use crate::codes;
@@ -34,6 +35,8 @@ pub struct Pending {
     pub sure: bool,
     /// Where it goes is found before the region.
     pub found: bool,
+    /// Its subscript as data, where it may be taken as that.
+    pub computed: Option<Computed>,
 }
 
 enum Subscript<'e> {
@@ -266,8 +269,11 @@ impl Lowering<'_> {
         let hub = self.name_of(k);
         let (elem, flat) = (self.arrays[&k].elem, self.arrays[&k].flat);
         if flat {
-            let access = self.flat_access(k, hub, subscript, Some(&place.offset), at)?;
+            let access = self.flat_access(k, hub, subscript, Some(&place), at)?;
             return Ok((access, elem, k));
+        }
+        if place.by_data {
+            return self.beyond_data(k, at);
         }
         let (last, form) = self.last_subscript(k, &place, subscript, at)?;
         let forms: Vec<_> =
@@ -362,10 +368,17 @@ impl Lowering<'_> {
         k: usize,
         hub: Name,
         subscript: &Subscript<'_>,
-        offset: Option<&Product>,
+        place: Option<&Place>,
         at: At,
     ) -> Try<Access> {
         let c_name = self.res.objects[k].name.clone();
+        if let Some(place) = place.filter(|place| place.by_data) {
+            return match self.computed_sum(Some(place), subscript.expr(), Binary::Add) {
+                Some(Computed { value, interval }) => Ok(self.access_by_data(k, hub, value, interval)),
+                None => self.beyond_data(k, at),
+            };
+        }
+        let offset = place.map(|place| &place.offset);
         let mut gathered = Gathered::default();
         let (polynomial, expr, why) = match subscript.expr() {
             None => (Polynomial::default(), Some(Hub::Int(0)), None),
@@ -388,6 +401,10 @@ impl Lowering<'_> {
                                         None => self.inspected(s),
                                         Some(_) => None,
                                     };
+                                    if by_data.is_none() {
+                                        let interval = self.interval_at(offset, s);
+                                        return Ok(self.access_by_data(k, hub, index, interval));
+                                    }
                                     self.note_read(k, None);
                                     self.goes_by_data(k, by_data);
                                 }
@@ -415,8 +432,25 @@ impl Lowering<'_> {
                 (sum, expr, why)
             }
         };
+        let computed = match expr {
+            Some(_) => None,
+            None => self.computed_sum(place, subscript.expr(), Binary::Add),
+        };
         let at = subscript.expr().filter(|_| offset.is_none()).map_or(at, |s| s.at);
-        Ok(self.pend(k, hub, (polynomial, expr, why), gathered, at))
+        Ok(self.pend(k, hub, (polynomial, expr, why), (gathered, computed), at))
+    }
+
+    /// An access to a flat array whose subscript is data.
+    fn access_by_data(&mut self, k: usize, hub: Name, index: Hub, interval: Option<Interval>) -> Access {
+        if let Some(array) = self.arrays.get_mut(&k) {
+            array.looked_up = true;
+        }
+        self.note_read(k, None);
+        self.goes_to(k, interval);
+        if self.arrays[&k].open {
+            self.length_of(k);
+        }
+        Access::element(hub, vec![index])
     }
 
     /// An access to a flat array that is settled when all of them are known.
@@ -425,7 +459,7 @@ impl Lowering<'_> {
         k: usize,
         hub: Name,
         (polynomial, expr, why): (Polynomial, Option<Hub>, Option<NotIndex>),
-        gathered: Gathered,
+        (gathered, computed): (Gathered, Option<Computed>),
         at: At,
     ) -> Access {
         let same = self.pending[self.statement_pending..]
@@ -459,6 +493,7 @@ impl Lowering<'_> {
                     at,
                     sure,
                     found,
+                    computed,
                 };
                 self.pending.push(pending);
                 self.pending.len() - 1

@@ -335,7 +335,7 @@ impl Lowering<'_> {
             }
             ExprKind::Call { function, .. } => {
                 let message = format!("a call of `{function}` as a statement: what it accesses is not known");
-                let help = "a function of the file that is `inline`, has parameters that are numbers and pointers to numbers, and returns nothing, without a `return`, takes the place of its calls; or write out what it does, or end the region before the call and begin another one after it";
+                let help = "a function of the file that is `inline`, has parameters that are numbers, pointers to numbers, and arrays that a name is given for, and returns nothing, without a `return`, takes the place of its calls; or write out what it does, or end the region before the call and begin another one after it";
                 self.fail_with(codes::CALL, message, (e.at, "not possible in a region"), help)
             }
             ExprKind::Unsupported(what) => {

@@ -51,10 +51,14 @@ impl Lowering<'_> {
     /// type. `None` if something else keeps it from being affine.
     fn taken_from_data(&mut self, e: &Expr, ty: IntType) -> Option<(Hub, Type)> {
         let (diagnostics, blamed) = (self.diagnostics.len(), self.blamed.clone());
-        let found = self
-            .data(e)
-            .ok()
-            .filter(|(value, from)| value.has_loads() && !matches!(from, Type::F32 | Type::F64));
+        let found = self.data(e).ok().filter(|(value, from)| match from {
+            Type::F32 | Type::F64 => false,
+            // What has no sign is refused for wrapping around.
+            Type::Int(int) if !int.is_unsigned() && self.reading.by_data => {
+                value.has_loads() || value.computes_data()
+            }
+            _ => value.has_loads(),
+        });
         // It is reported as not affine.
         self.diagnostics.truncate(diagnostics);
         self.blamed = blamed;
@@ -78,7 +82,11 @@ impl Lowering<'_> {
     /// The bounds of a loop that counts up between values of which one is data. `None` for other
     /// kinds of loops.
     pub(super) fn data_bounds(&mut self, f: &For, header: &Header<'_>) -> Option<DataBounds> {
-        let counts = header.step > 0 && !f.counts_first && !header.ty.is_unsigned() && header.ty.bits() >= 32;
+        let counts = header.step > 0
+            && !f.counts_first
+            && !f.at_least_once
+            && !header.ty.is_unsigned()
+            && header.ty.bits() >= 32;
         let Some(Expr { kind: ExprKind::Binary(op, left, right), .. }) = &f.cond else { return None };
         let op = compare_op(*op)?;
         let is_variable = |e: &Expr| matches!(&e.kind, ExprKind::Ident(n) if *n == header.name);

@@ -88,7 +88,7 @@ impl Lowering<'_> {
                     let polynomial = Polynomial::of_linear(&symbol);
                     let offset =
                         Product { polynomial, gathered: Gathered::default(), ..place.offset.clone() };
-                    Value::Place(Place { offset, ..place.clone() })
+                    Value::Place(Place { offset, computed: None, ..place.clone() })
                 }
                 (_, CType::Int(ty)) => Value::Number(Index::variable(name.clone(), *ty)),
                 _ => continue,
@@ -102,7 +102,10 @@ impl Lowering<'_> {
             let Some(symbol) = symbols.get(&k) else { continue };
             let by = self.value_of(k).and_then(|after| {
                 let same = match (&after, &value) {
-                    (Value::Place(a), Value::Place(b)) => a.object == b.object && a.leading == b.leading,
+                    (Value::Place(a), Value::Place(b)) => {
+                        let known = !a.by_data && !b.by_data;
+                        known && a.object == b.object && a.leading == b.leading
+                    }
                     (Value::Place(_), _) | (_, Value::Place(_)) => false,
                     _ => true,
                 };
@@ -193,7 +196,7 @@ impl Lowering<'_> {
         gathered.join(&Gathered { factors, most: None });
         if let Value::Place(place) = &one.before {
             let offset = Product { polynomial, gathered, ..place.offset.clone() };
-            return Some(Value::Place(Place { offset, ..place.clone() }));
+            return Some(Value::Place(Place { offset, computed: None, ..place.clone() }));
         }
         let CType::Int(ty) = self.res.objects[one.object].ty.ty else { return None };
         if let Some(form) = polynomial.as_linear() {

@@ -108,7 +108,7 @@ impl Lowering<'_> {
             Value::Number(index) => Some(self.computed_text(&index.expr)),
             Value::Product(product) => Some(self.computed_text(&self.polynomial_expr(&product.polynomial))),
             // A pointer that is set elsewhere in the region may have another value by then.
-            Value::Place(place) if place.leading.is_empty() => {
+            Value::Place(place) if place.leading.is_empty() && !place.by_data => {
                 let offset = self.computed_text(&self.polynomial_expr(&place.offset.polynomial));
                 Some(format!("{} + ({offset})", self.res.objects[place.object].name))
             }

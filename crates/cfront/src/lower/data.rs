@@ -198,12 +198,29 @@ impl Lowering<'_> {
                 Ok((value, Type::Int(IntType::Int)))
             }
             Err(why) => {
+                if let Some(value) = self.product_as_data(e, ty) {
+                    return Ok(value);
+                }
                 if self.blamed.insert(k) {
                     let code = codes::LOOP_VARIABLE;
                     return self.fail(code, why.reason, why.at, "not known here");
                 }
                 Err(super::Failed)
             }
+        }
+    }
+
+    /// A variable that stands for a product of loop variables and sizes.
+    fn product_as_data(&mut self, e: &Expr, ty: IntType) -> Option<Typed> {
+        let product = self.product_named(e)?;
+        if ty.is_unsigned() || product.gathered.most.is_some() {
+            return None;
+        }
+        let value = self.polynomial_expr(&product.polynomial);
+        match ty.bits() {
+            32 => Some((Hub::Cast(Scalar::I32, Box::new(value)), Type::Int(IntType::Int))),
+            64 => Some((value, Type::Int(IntType::Long))),
+            _ => None,
         }
     }
 

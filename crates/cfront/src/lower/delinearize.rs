@@ -49,14 +49,28 @@ impl Lowering<'_> {
                 continue;
             };
             if self.arrays[&k].looked_up {
-                self.not_linearised(k, first, &[]);
+                match self.reading.by_data {
+                    true => self.settle_by_data(k, &accesses, &mut settled),
+                    false => self.not_linearised(k, first, &[]),
+                }
                 continue;
             }
             let known = self.known_of_rows(first, &[]);
             let Some(split) = self.split(&first.polynomial, &first.factors, &known, 0) else {
-                self.not_linearised(k, first, &[]);
+                match self.reading.by_data {
+                    true => self.settle_by_data(k, &accesses, &mut settled),
+                    false => self.not_linearised(k, first, &[]),
+                }
                 continue;
             };
+            let own = |p: &Pending| {
+                let known = [p.known.as_slice(), &self.of_rows].concat();
+                self.split_by(&p.polynomial, &split.strides, &known).is_some()
+            };
+            if self.reading.by_data && !accesses.iter().all(|(_, p)| own(p)) {
+                self.settle_by_data(k, &accesses, &mut settled);
+                continue;
+            }
             let mut dims = vec![Hub::Int(0)];
             dims.extend(split.strides.iter().map(|s| self.form_expr(s)));
             if let Some(array) = self.arrays.get_mut(&k) {

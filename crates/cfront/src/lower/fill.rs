@@ -23,7 +23,7 @@ enum Spot {
     /// All elements of an array of several dimensions, by its object.
     Whole(usize),
     /// Elements from a place on.
-    From(Place),
+    From(Box<Place>),
 }
 
 impl Spot {
@@ -132,7 +132,8 @@ impl Lowering<'_> {
             return Ok(Spot::Whole(k));
         }
         match self.place_of(inner) {
-            Ok(place) => Ok(Spot::From(place)),
+            Ok(place) if place.by_data => self.beyond_data(place.object, inner.at),
+            Ok(place) => Ok(Spot::From(Box::new(place))),
             Err(why) => self.fail(codes::CALL, why.reason, why.at, "no place in an array of the region"),
         }
     }
@@ -226,7 +227,7 @@ impl Lowering<'_> {
         }
         let expr = polynomial.as_linear().map(|form| self.form_expr(&form));
         let why = expr.is_none().then(|| super::index::not("it is a product", at));
-        Ok(self.pend(k, hub, (polynomial, expr, why), gathered, at))
+        Ok(self.pend(k, hub, (polynomial, expr, why), (gathered, None), at))
     }
 }
 

@@ -320,9 +320,11 @@ impl Lowering<'_> {
         let mut all: Vec<(String, String)> = Vec::new();
         for k in dropped.iter().copied() {
             let object = &self.res.objects[k];
-            let (name, moved) = (object.name.clone(), object.moved.last().copied());
-            let Some(at) = moved.filter(|_| object.place.is_some()) else { continue };
             let pointer = matches!(object.ty.ty, CType::Pointer { .. });
+            // The header of a loop may move a pointer as well.
+            let header = object.loops.last().filter(|_| pointer);
+            let (name, moved) = (object.name.clone(), object.moved.last().or(header).copied());
+            let Some(at) = moved.filter(|_| object.place.is_some()) else { continue };
             if !(if pointer { self.is_named_after(k) } else { self.live_after(k) }) {
                 continue;
             }

@@ -76,6 +76,9 @@ impl Lowering<'_> {
         if let Some(done) = self.stretched_loop(f, at, changed, &around) {
             return done;
         }
+        if let Some(done) = self.pointer_loop(f, at, changed, &around) {
+            return done;
+        }
         let header = self.header(f, at)?;
         let k = header.object;
         if self.active.contains(&k) {
@@ -118,6 +121,9 @@ impl Lowering<'_> {
             self.values.remove(&other.object);
         });
         let (lower, upper, step, mut value) = bounds?;
+        if f.at_least_once {
+            self.runs_once(&header, &lower, &upper, at)?;
+        }
         let counted = value.form.clone();
         if f.counts_first {
             // The condition has seen it before the step.
@@ -129,6 +135,22 @@ impl Lowering<'_> {
         let value = Value::Number(value);
         let ready = Ready { object: k, ty: header.ty, hub, lower, upper, step, value, counted, start };
         self.loop_body(f, at, ready, &along, (changed, around))
+    }
+
+    /// The first iteration of a loop runs in any case, which is tested where sizes say that.
+    fn runs_once(&mut self, header: &Header<'_>, lower: &Index, upper: &Index, at: At) -> Try<()> {
+        let length = upper.form.minus(&lower.form).and_then(|length| length.plus_constant(-1));
+        let name = &header.name;
+        let says = |what: &str| format!("{what} is in the loop over `{name}` once in any case");
+        let held = match length {
+            Some(length) => self.need(&length, at, &says),
+            None => Err(super::index::too_large(at)),
+        };
+        held.or_else(|_| {
+            let message = format!("the loop over `{name}` runs once whatever its condition says");
+            let help = "write it as a `for` loop, which asks first";
+            self.fail_with(codes::LOOP, message, (at, "not known to hold at the beginning"), help)
+        })
     }
 
     /// The body of a loop whose header is known.

@@ -11,6 +11,7 @@ use super::access::Pending;
 use super::array::ArrayUse;
 use super::assume::{Bounds, Need, operand};
 use super::by_data::is_unknown;
+use super::intervals::Interval;
 use super::{Class, Lowering};
 use crate::ast::{Binary, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType};
@@ -45,6 +46,8 @@ enum Source {
     Array(usize),
     /// A loop variable with [`Rows`].
     Variable(Name),
+    /// More than that.
+    Computed(Interval),
 }
 
 /// A subscript that is data: a multiple of it, and what is added to that.
@@ -55,6 +58,23 @@ pub(super) struct ByData {
     least: Linear,
     most: Linear,
 }
+
+impl ByData {
+    fn of(source: Source) -> ByData {
+        ByData { source, times: Linear::constant(1), least: Linear::default(), most: Linear::default() }
+    }
+
+    /// Whether elements of arrays are read to find it.
+    pub(super) fn reads(&self) -> bool {
+        match &self.source {
+            Source::Computed(interval) => interval.reads(),
+            Source::Array(_) | Source::Variable(_) => true,
+        }
+    }
+}
+
+/// How far what a subscript is made of is looked into.
+const DEEPEST: usize = 24;
 
 /// C that finds an interval: statements, and its ends, the second one inclusive.
 struct Found {
@@ -168,14 +188,8 @@ impl Lowering<'_> {
     pub(super) fn inspected(&mut self, e: &Expr) -> Option<ByData> {
         match &e.kind {
             ExprKind::Index(..) | ExprKind::Unary(Unary::Deref, _) => {
-                let (k, subscripts) = self.element_of(e)?;
-                let array = self.arrays.get(&k)?;
-                (subscripts == 1 && array.flat && may_index(array)).then(|| ByData {
-                    source: Source::Array(k),
-                    times: Linear::constant(1),
-                    least: Linear::default(),
-                    most: Linear::default(),
-                })
+                let k = self.subscripts_array(e)?;
+                Some(ByData::of(Source::Array(k)))
             }
             ExprKind::Cast(ty, a) => match ty.ty {
                 CType::Int(int) if int.bits() >= 32 && !int.is_unsigned() => self.inspected(a),
@@ -185,7 +199,7 @@ impl Lowering<'_> {
                 let Meaning::Object(k) = self.meaning(e) else { return None };
                 let value =
                     self.initial.get(&k).filter(|_| matches!(self.class(k), Class::Fixed(_)))?.clone();
-                self.inspected(&value)
+                if self.stays(&value, DEEPEST) { self.inspected(&value) } else { None }
             }
             ExprKind::Binary(Binary::Add | Binary::Sub, a, b) => {
                 let minus = matches!(e.kind, ExprKind::Binary(Binary::Sub, ..));
@@ -214,6 +228,18 @@ impl Lowering<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The array of subscripts that an element is of.
+    pub(super) fn subscripts_array(&self, e: &Expr) -> Option<usize> {
+        let (k, subscripts) = self.element_of(e)?;
+        let array = self.arrays.get(&k)?;
+        (subscripts == 1 && array.flat && may_index(array)).then_some(k)
+    }
+
+    /// Notes the interval that an access by data is in.
+    pub(super) fn goes_to(&mut self, k: usize, interval: Option<Interval>) {
+        self.goes_by_data(k, interval.map(|interval| ByData::of(Source::Computed(interval))));
     }
 
     /// Notes where an access by data goes.
@@ -255,7 +281,7 @@ impl Lowering<'_> {
         Some(self.index(subscript).ok()?.form)
     }
 
-    fn element_of(&mut self, e: &Expr) -> Option<(usize, usize)> {
+    fn element_of(&self, e: &Expr) -> Option<(usize, usize)> {
         let (mut base, mut subscripts) = (e, 0);
         while let ExprKind::Index(inner, _) = &base.kind {
             (base, subscripts) = (inner, subscripts + 1);
@@ -276,8 +302,8 @@ impl Lowering<'_> {
         } else if array.reach.as_ref().is_none_or(|reach| !reach.is_empty()) {
             return None;
         }
-        for by_data in &array.by_data {
-            let found = self.found(by_data)?;
+        for (place, by_data) in array.by_data.iter().enumerate() {
+            let found = self.found(by_data, &format!("of{k}_{place}_"))?;
             statements.extend(found.statements);
             ends.push((found.least, found.most));
         }
@@ -290,8 +316,13 @@ impl Lowering<'_> {
         Some((statements, from, format!("({to} + 1)")))
     }
 
-    fn found(&self, by_data: &ByData) -> Option<Found> {
+    fn found(&self, by_data: &ByData, prefix: &str) -> Option<Found> {
         let (mut statements, least, most) = match &by_data.source {
+            Source::Computed(interval) => {
+                let mut statements = Vec::new();
+                let (least, most) = self.interval_text(interval, prefix, &mut 0, &mut statements)?;
+                (statements, format!("(long){least}"), format!("(long){most}"))
+            }
             Source::Variable(var) => {
                 let rows = self.row_statements(var)?;
                 (rows, format!("first_{var}_"), format!("(end_{var}_ - 1)"))
@@ -331,7 +362,7 @@ impl Lowering<'_> {
     }
 
     /// Statements that find the least and the greatest of the elements that a region reads.
-    fn scanned(&self, k: usize) -> Option<Vec<String>> {
+    pub(super) fn scanned(&self, k: usize) -> Option<Vec<String>> {
         let array = self.arrays.get(&k).filter(|array| !array.written)?;
         let name = &self.res.objects[k].name;
         let (least, most) = (format!("least{k}_"), format!("most{k}_"));

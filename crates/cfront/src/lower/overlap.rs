@@ -4,6 +4,7 @@ use loops::Scalar;
 
 use super::Lowering;
 use super::assume::operand;
+use super::inspection::ByData;
 use crate::ctype::CType;
 use crate::linear::Linear;
 use crate::parser::PLACE;
@@ -174,8 +175,9 @@ impl Lowering<'_> {
                 };
                 if overlaps {
                     let apart = self.apart(a.object, b.object);
-                    let by_data =
-                        |k: &usize| self.arrays.get(k).is_some_and(|array| !array.by_data.is_empty());
+                    let by_data = |k: &usize| {
+                        self.arrays.get(k).is_some_and(|array| array.by_data.iter().any(ByData::reads))
+                    };
                     let inspects = [a.object, b.object].iter().any(by_data);
                     pairs.push(AliasPair { first, second, apart, inspects });
                 }

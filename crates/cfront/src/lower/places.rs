@@ -57,15 +57,20 @@ impl Lowering<'_> {
                     return Err(not(format!("`{name}` does not point to numbers"), e.at));
                 }
                 self.use_array(k, e.at).map_err(|_| not(format!("`{name}` is not understood"), e.at))?;
-                Ok(Place { object: k, leading: vec![], offset: Product::of(Polynomial::default()) })
+                Ok(Place::first(k, vec![], self.computed_sum(None, None, Binary::Add)))
             }
             ExprKind::Binary(op @ (Binary::Add | Binary::Sub), a, b) => {
                 let (pointer, by) = if self.rank(a) == 0 && *op == Binary::Add { (b, a) } else { (a, b) };
                 let place = self.place_of(pointer)?;
-                let by = self.distance(by)?;
+                let computed = self.computed_sum(Some(&place), Some(by), *op);
+                let by = match self.distance(by) {
+                    Ok(by) => by,
+                    Err(_) if computed.is_some() => return Ok(Place { computed, by_data: true, ..place }),
+                    Err(why) => return Err(why),
+                };
                 let sign = if *op == Binary::Sub { -1 } else { 1 };
                 let offset = place.offset.plus(sign, &by).ok_or_else(|| super::index::too_large(e.at))?;
-                Ok(Place { offset, ..place })
+                Ok(Place { offset, computed, ..place })
             }
             ExprKind::Cast(ty, inner) if points_to_data(&ty.ty) => {
                 let place = self.place_of(inner)?;
@@ -106,7 +111,7 @@ impl Lowering<'_> {
             return Err(not(format!("`{}` is no array of the region", self.snippet(base.at)), base.at));
         };
         self.use_array(object, base.at).map_err(|_| not(format!("`{name}` is not understood"), base.at))?;
-        Ok(Place { object, leading, offset: Product::of(Polynomial::default()) })
+        Ok(Place::first(object, leading, None))
     }
 
     /// What is added to a pointer.

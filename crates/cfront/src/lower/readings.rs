@@ -1,6 +1,7 @@
 //! Ways to read a region of which each makes more of it affine: as it stands, with products of sizes
 //! as sizes (`i < h * w`), and with strides that are 1 (`x * stride + s`), which is tested before the
-//! region. The first that works out is taken, so what is affine anyway is read as it stands.
+//! region. The first that works out is taken, so what is affine anyway is read as it stands. Where
+//! none does, subscripts that are neither affine nor rows and columns are data.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -25,6 +26,8 @@ pub(super) struct Reading {
     pub products: bool,
     /// Sizes that are 1.
     pub units: BTreeSet<usize>,
+    /// Subscripts that are neither affine nor rows and columns are data.
+    pub by_data: bool,
 }
 
 /// How a product of sizes begins in C.
@@ -54,6 +57,11 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
                 Ok(lowered) => Some(lowered),
                 Err(refused) => with_units(cx, body, &res, products, &refused),
             }
+        })
+        .or_else(|| {
+            let by_data = |products| Reading { by_data: true, products, ..Reading::default() };
+            let read = |products| lower_as(cx, body, &res, &by_data(products)).ok();
+            read(false).or_else(|| read(true))
         })
         .ok_or(refused.diagnostics)
 }

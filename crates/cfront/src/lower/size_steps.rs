@@ -39,7 +39,7 @@ impl Lowering<'_> {
         changed: &BTreeSet<usize>,
         around: &State,
     ) -> Option<Try<Vec<HubStmt>>> {
-        if !self.reading.products || f.counts_first || !f.others.is_empty() {
+        if !self.reading.products || f.counts_first || f.at_least_once || !f.others.is_empty() {
             return None;
         }
         let loop_of = self.by_size(f, at).or_else(|| self.along_product(f))?;

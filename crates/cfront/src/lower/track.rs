@@ -13,6 +13,7 @@ use loops::{Expr as Hub, Name, Stmt as HubStmt};
 
 use super::assume::Assumed;
 use super::index::{Index, not};
+use super::intervals::Computed;
 use super::polynomial::{Gathered, Polynomial, expression, small};
 use super::resolve::Meaning;
 use super::{Class, Lowering, Try};
@@ -42,6 +43,17 @@ pub(super) struct Place {
     pub leading: Vec<Index>,
     /// The last subscript.
     pub offset: Product,
+    /// The last subscript as data, where that is taken as such.
+    pub computed: Option<Computed>,
+    /// Whether it is `offset`, or known as data alone.
+    pub by_data: bool,
+}
+
+impl Place {
+    /// The first element of what the leading subscripts say.
+    pub(super) fn first(object: usize, leading: Vec<Index>, computed: Option<Computed>) -> Place {
+        Place { object, leading, offset: Product::of(Polynomial::default()), computed, by_data: false }
+    }
 }
 
 /// What is known of variables that the region assigns, beside integers with affine values.
@@ -110,7 +122,10 @@ impl Lowering<'_> {
                 let moved = !object.moved.is_empty();
                 (32..=64).contains(&int.bits()) && (moved || counted)
             }
-            ty => points_to_data(ty) && (object.place.is_none() || !object.moved.is_empty()),
+            ty => {
+                let moves = !object.moved.is_empty() || !object.loops.is_empty();
+                points_to_data(ty) && (object.place.is_none() || moves)
+            }
         }
     }
 
@@ -134,8 +149,7 @@ impl Lowering<'_> {
                     self.values.insert(k, Index::variable(name, ty));
                 }
                 (CType::Pointer { .. }, _) => {
-                    let place =
-                        Place { object: k, leading: vec![], offset: Product::of(Polynomial::default()) };
+                    let place = Place::first(k, vec![], self.computed_sum(None, None, Binary::Add));
                     self.followed.places.insert(k, place);
                 }
                 _ => {}

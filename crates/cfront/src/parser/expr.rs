@@ -244,6 +244,9 @@ impl Parser<'_> {
                     return Err(self.expected("an expression"));
                 }
                 self.pos += 1;
+                if let Some((_, array)) = self.arrays.iter().find(|(own, _)| own == name) {
+                    return Ok(array.clone());
+                }
                 Ok(Expr { kind: ExprKind::Ident(name.to_string()), at: self.since(first), height: 1 })
             }
             Tok::Number => {

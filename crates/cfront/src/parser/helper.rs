@@ -39,14 +39,8 @@ impl Parser<'_> {
             after += 1;
         }
         let body = self.pos + 1..after - 1;
-        let number = |ty: &CType| matches!(ty, CType::Int(_) | CType::Float | CType::Double);
-        let named = |p: &Declaration| {
-            let taken = match &p.ty.ty {
-                CType::Pointer { to, .. } => number(&to.ty),
-                other => number(other),
-            };
-            taken && !p.name.is_empty() && p.at.first == p.at.last
-        };
+        let named =
+            |p: &Declaration| rank(&p.ty.ty).is_some() && !p.name.is_empty() && p.at.first == p.at.last;
         if !matches!(result.ty, CType::Void) || !params.iter().all(named) {
             return None;
         }
@@ -82,7 +76,10 @@ impl Parser<'_> {
         let copy = self.source.copies.of_call(call.at.first as usize)?;
         let (pos, end, depth) = (self.pos, self.end, self.scopes.depth());
         let moved = copy.checked_sub(helper.name)?;
+        let arrays = self.arrays_of(&helper, args)?;
+        let around = std::mem::replace(&mut self.arrays, arrays);
         let block = self.deeper(|p| Ok(p.body_for(&helper, args, moved)));
+        self.arrays = around;
         self.scopes.truncate(depth);
         (self.pos, self.end) = (pos, end);
         block.ok()?
@@ -92,15 +89,17 @@ impl Parser<'_> {
     /// name of a parameter, all of them have other names first. The tokens of the function are those
     /// of its definition, moved by `moved`.
     fn body_for(&mut self, helper: &Helper, args: &[Expr], moved: usize) -> Option<StmtKind> {
+        let own: Vec<(&Declaration, Expr)> =
+            helper.params.iter().zip(args.iter().cloned()).filter(|(p, _)| !is_array(p)).collect();
         let named = |name: &str| args.iter().any(|arg| mentions(arg, name));
-        let twice = helper.params.iter().any(|p| named(&p.name));
+        let twice = own.iter().any(|(p, _)| named(&p.name));
+        let (params, mut values): (Vec<&Declaration>, Vec<Expr>) = own.into_iter().unzip();
         self.scopes.push();
         let mut outer: Vec<Stmt> = Vec::new();
         let mut inner: Vec<Stmt> = Vec::new();
-        let mut values = args.to_vec();
         let token = |at: u32| At { first: at + moved as u32, last: at + moved as u32 };
         if twice {
-            for (k, (p, value)) in helper.params.iter().zip(&mut values).enumerate() {
+            for (k, (p, value)) in params.iter().zip(&mut values).enumerate() {
                 let argument = format!("argument_{k}");
                 if named(&argument) {
                     return None;
@@ -112,7 +111,7 @@ impl Parser<'_> {
             }
             self.scopes.push();
         }
-        for (p, value) in helper.params.iter().zip(values) {
+        for (p, value) in params.into_iter().zip(values) {
             inner.push(self.parameter(p.name.clone(), p, value, token(p.at.first)));
         }
         (self.pos, self.end) = (helper.body.start + moved, helper.body.end + moved);
@@ -122,10 +121,86 @@ impl Parser<'_> {
         while self.tok() != Tok::End {
             own.push(self.statement().ok()?);
         }
+        let hides = |name: &str| own.iter().any(|stmt| declares(stmt, name));
+        if self.arrays.iter().any(|(name, _)| hides(name)) {
+            return None;
+        }
         let at = self.since(start);
         inner.push(Stmt { kind: StmtKind::Block(super::guards::without_labels(own)), at });
         outer.push(Stmt { kind: StmtKind::Block(inner), at });
         Some(StmtKind::Block(outer))
+    }
+
+    /// The arrays of several dimensions that parameters stand for. `None` if an argument is no name,
+    /// or if something in the function has that name as well.
+    fn arrays_of(&self, helper: &Helper, args: &[Expr]) -> Option<Vec<(String, Expr)>> {
+        let mut all = Vec::new();
+        for (p, arg) in helper.params.iter().zip(args).filter(|(p, _)| is_array(p)) {
+            let ExprKind::Ident(name) = &arg.kind else { return None };
+            let word = |k: usize| (!self.is_member(k)).then(|| self.word_at(k));
+            let used = |name: &str| helper.body.clone().filter(|k| word(*k) == Some(name)).count();
+            let other = helper.params.iter().any(|q| q.name == *name && q.name != p.name);
+            let Some(Symbol::Object(object)) = self.scopes.lookup(name) else { return None };
+            let alike = self.same_rows(helper, &p.ty.ty, &object.ty.ty, true);
+            if other || !alike || (p.name != *name && used(name) > 0) || self.sets(helper, &p.name) {
+                return None;
+            }
+            all.push((p.name.clone(), arg.clone()));
+        }
+        Some(all)
+    }
+
+    /// Whether a parameter and the array that it is given have rows of one length. Where one is no
+    /// constant, C says so.
+    fn same_rows(&self, helper: &Helper, param: &CType, array: &CType, outermost: bool) -> bool {
+        let varies = |e: &Expr| {
+            let named = |name: &str| mentions(e, name);
+            helper.params.iter().any(|p| named(&p.name)) || self.reads_object(e)
+        };
+        match (param, array) {
+            (CType::Pointer { to: a, .. }, CType::Pointer { to: b, .. } | CType::Array { of: b, .. })
+                if outermost =>
+            {
+                self.same_rows(helper, &a.ty, &b.ty, false)
+            }
+            (CType::Pointer { to: a, .. }, CType::Pointer { to: b, .. }) => {
+                self.same_rows(helper, &a.ty, &b.ty, false)
+            }
+            (CType::Array { of: a, extent: Some(x) }, CType::Array { of: b, extent: Some(y) }) => {
+                let same = match (self.constant(x), self.constant(y)) {
+                    (Some(x), Some(y)) => x == y,
+                    _ => varies(x) || varies(y),
+                };
+                same && self.same_rows(helper, &a.ty, &b.ty, false)
+            }
+            (CType::Int(a), CType::Int(b)) => a == b,
+            (CType::Float, CType::Float) | (CType::Double, CType::Double) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether an expression reads a variable.
+    fn reads_object(&self, e: &Expr) -> bool {
+        let own = match &e.kind {
+            ExprKind::Ident(name) => matches!(self.scopes.lookup(name), Some(Symbol::Object(_))),
+            _ => false,
+        };
+        own || crate::ast::parts(&e.kind).into_iter().any(|part| self.reads_object(part))
+    }
+
+    fn is_member(&self, k: usize) -> bool {
+        matches!(self.tok_at(k - 1), Tok::Punct("." | "->"))
+    }
+
+    /// Whether a name is used in a function otherwise than with a subscript or as an argument: it
+    /// may be set, or be that of something else.
+    fn sets(&self, helper: &Helper, name: &str) -> bool {
+        let plain = |k: usize| {
+            let handed_on = matches!(self.tok_at(k - 1), Tok::Punct("(" | ","))
+                && matches!(self.tok_at(k + 1), Tok::Punct(")" | ","));
+            handed_on || self.is_at(k + 1, "[")
+        };
+        helper.body.clone().any(|k| self.word_at(k) == name && !self.is_member(k) && !plain(k))
     }
 
     fn parameter(&mut self, name: String, of: &Declaration, value: Expr, at: At) -> Stmt {
@@ -134,4 +209,36 @@ impl Parser<'_> {
         let declared = Declaration { name, init: Some(Init::Expr(value)), at, ..of.clone() };
         Stmt { kind: StmtKind::Declare(vec![declared]), at }
     }
+}
+
+/// Whether a statement declares a name.
+fn declares(stmt: &Stmt, name: &str) -> bool {
+    match &stmt.kind {
+        StmtKind::Declare(all) => all.iter().any(|d| d.name == name),
+        StmtKind::Block(body) => body.iter().any(|stmt| declares(stmt, name)),
+        StmtKind::For(f) => {
+            f.before.iter().chain(&f.init).chain([&f.body]).any(|stmt| declares(stmt, name))
+                || f.others.iter().flat_map(|other| &other.declaration).any(|d| d.name == name)
+        }
+        StmtKind::If { then, otherwise, .. } => {
+            declares(then, name) || otherwise.as_ref().is_some_and(|stmt| declares(stmt, name))
+        }
+        StmtKind::Pragma(_, Some(next)) => declares(next, name),
+        _ => false,
+    }
+}
+
+/// How many subscripts a parameter takes, if it is a number or points to numbers.
+fn rank(ty: &CType) -> Option<usize> {
+    match ty {
+        CType::Int(_) | CType::Float | CType::Double => Some(0),
+        CType::Pointer { to, .. } => Some(1 + rank(&to.ty)?),
+        CType::Array { of, .. } => Some(1 + rank(&of.ty)?),
+        _ => None,
+    }
+}
+
+/// Whether a parameter is an array of several dimensions, or of pointers to rows.
+fn is_array(p: &Declaration) -> bool {
+    rank(&p.ty.ty).is_some_and(|rank| rank > 1)
 }

@@ -15,7 +15,7 @@ mod size;
 mod specifiers;
 mod stmt;
 
-use crate::ast::At;
+use crate::ast::{At, Expr};
 use crate::lexer::Tok;
 use crate::scope::Scopes;
 use crate::source::Source;
@@ -55,6 +55,9 @@ pub struct Parser<'s> {
     pub retyped: Option<&'static str>,
     /// Labels that a region has or jumps to.
     labels: Vec<String>,
+    /// Parameters of the function whose body is read in the place of a call that stand for arrays
+    /// of the caller, and these.
+    arrays: Vec<(String, Expr)>,
     depth: u32,
 }
 
@@ -68,6 +71,7 @@ impl<'s> Parser<'s> {
             measured: Vec::new(),
             retyped: None,
             labels: Vec::new(),
+            arrays: Vec::new(),
             depth: 0,
         }
     }

@@ -163,8 +163,17 @@ impl Parser<'_> {
             let body = vec![without_jumps(body, &["break", "continue"])];
             return Ok(Stmt { kind: StmtKind::Block(body), at: self.since(first) });
         }
-        let at = crate::ast::At { first: first as u32, last: first as u32 };
-        Ok(Stmt { kind: StmtKind::Unsupported("`do … while`"), at })
+        let whole = self.since(first);
+        match self.counted_while(cond, body).filter(|f| !f.counts_first) {
+            Some(f) => {
+                let f = For { at_least_once: true, ..f };
+                Ok(Stmt { kind: StmtKind::For(Box::new(f)), at: whole })
+            }
+            None => {
+                let at = crate::ast::At { first: first as u32, last: first as u32 };
+                Ok(Stmt { kind: StmtKind::Unsupported("`do … while`"), at })
+            }
+        }
     }
 
     /// `while (i < n) { …; i++; }` as a loop that goes on from where its variable is.
@@ -202,7 +211,9 @@ impl Parser<'_> {
         let body = without_jumps(Stmt { kind: StmtKind::Block(statements), at: body.at }, &[]);
         let (before, others) = (Vec::new(), Vec::new());
         let cond = Some(cond);
-        let mut f = For { before, init: None, cond, step, counts_first: false, others, mixed: None, body };
+        let (counts_first, at_least_once) = (false, false);
+        let init = None;
+        let mut f = For { before, init, cond, step, counts_first, at_least_once, others, mixed: None, body };
         if f.step.is_none() {
             self.counted_in_condition(&mut f);
         }
@@ -249,7 +260,8 @@ impl Parser<'_> {
         let at = self.since(first);
         let body = without_jumps(self.statement()?, &["continue"]);
         let (before, others) = (Vec::new(), Vec::new());
-        let mut f = For { before, init, cond, step, counts_first: false, others, mixed: None, body };
+        let (counts_first, at_least_once) = (false, false);
+        let mut f = For { before, init, cond, step, counts_first, at_least_once, others, mixed: None, body };
         self.counted_in_condition(&mut f);
         self.taken_apart(&mut f);
         self.scopes.truncate(depth);

@@ -5,7 +5,7 @@
 //! versioned for strides and unrolled as one that threads share out is not.
 
 use cfront::RegionInfo;
-use loops::{Access, BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt, visit};
+use loops::{Access, BinaryOp, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, visit};
 
 use super::c::names;
 use crate::failure::Source;
@@ -21,9 +21,18 @@ int omp_get_max_threads(void);
 #endif
 #endif";
 
+/// What has to be predicted on one thread of a result in other loops than those of the text.
+const GAIN: f64 = 1.05;
+
 /// Whether the result is faster than the text on several threads alone: it has the loops of the
-/// text, and nothing of what C compilers do not do with the text.
-pub(crate) fn by_threads_alone(text: &Function, result: &Function) -> bool {
+/// text, or is not predicted to be faster on one thread, and has nothing of what C compilers do not
+/// do with the text.
+pub(crate) fn by_threads_alone(
+    text: &Function,
+    result: &Function,
+    info: &RegionInfo,
+    on_one_thread: Option<f64>,
+) -> bool {
     let told = |l: &Loop| l.kind == LoopKind::Vector && !vectorised_anyway(l);
     if loops::directive::any(text) || any_loop(&result.body, told) {
         return false;
@@ -32,7 +41,102 @@ pub(crate) fn by_threads_alone(text: &Function, result: &Function) -> bool {
     shape(&text.body, &mut of_text);
     shape(&result.body, &mut of_result);
     // Calls of `fmin` are slow in the text.
-    of_text == of_result && !any_expr(&result.body, is_extreme)
+    if of_text == of_result {
+        return !any_expr(&result.body, is_extreme);
+    }
+    on_one_thread.is_some_and(|times| times < GAIN)
+        && keeps_nests(text, result)
+        && !chooses_floats(result)
+        && !stores_by_data(&text.body, false)
+        && !carried_in_rows(&text.body, info)
+}
+
+/// Whether the loops around each element that is stored are those of the text, in their order, with
+/// perhaps others for tiles between them.
+fn keeps_nests(text: &Function, result: &Function) -> bool {
+    let (mut of_text, mut of_result) = (Vec::new(), Vec::new());
+    nests(&text.body, &mut Vec::new(), &mut of_text);
+    nests(&result.body, &mut Vec::new(), &mut of_result);
+    of_result.iter().all(|(array, loops)| {
+        of_text.iter().any(|(other, vars)| {
+            let mut left = loops.iter();
+            other == array && vars.iter().all(|var| left.any(|around| around == var))
+        })
+    })
+}
+
+/// Each array in which something is stored, with the loops around the place, outermost first.
+fn nests<'a>(body: &'a [Stmt], around: &mut Vec<&'a Name>, all: &mut Vec<(&'a Name, Vec<&'a Name>)>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Assign(assign) if !assign.target.indices.is_empty() => {
+                all.push((&assign.target.array, around.clone()));
+            }
+            Stmt::Loop(l) => {
+                around.push(&l.var);
+                nests(&l.body, around, all);
+                around.pop();
+            }
+            other => other.bodies().into_iter().for_each(|body| nests(body, around, all)),
+        }
+    }
+}
+
+/// Whether an element of a row behind a pointer is stored and another one of that row is read:
+/// C compilers do not keep it in a register, since rows may overlap.
+fn carried_in_rows(body: &[Stmt], info: &RegionInfo) -> bool {
+    let rows = |name: &Name| info.variable(name).is_some_and(|v| v.rows);
+    let same_row = |a: &Access, b: &Access| {
+        let row = |access: &Access| access.indices.split_last().map(|(_, row)| row.to_vec());
+        a.array == b.array && a.indices != b.indices && row(a) == row(b)
+    };
+    visit::nodes(body).any(|stmt| match stmt {
+        Stmt::Loop(l) => l.body.iter().any(|inner| match inner {
+            Stmt::Assign(assign) if rows(&assign.target.array) => {
+                let moves = |access: &Access| access.indices.last().is_some_and(|e| e.mentions(&l.var));
+                let carried = |read: &Access| moves(read) && same_row(&assign.target, read);
+                moves(&assign.target) && assign.value.loads().any(carried)
+            }
+            _ => false,
+        }),
+        _ => false,
+    })
+}
+
+/// Whether elements of a type of floating point are the least or the greatest of others.
+fn chooses_floats(function: &Function) -> bool {
+    let mut floats: Vec<(&Name, &Elem)> = function.params.iter().map(|p| (&p.name, &p.elem)).collect();
+    floats.extend(visit::nodes(&function.body).filter_map(|stmt| match stmt {
+        Stmt::Local(local) => Some((&local.name, &local.elem)),
+        _ => None,
+    }));
+    floats.retain(|(_, elem)| !matches!(elem, Elem::Scalar(scalar) if scalar.is_int()));
+    visit::nodes(&function.body).any(|stmt| match stmt {
+        Stmt::Assign(assign) => {
+            floats.iter().any(|(name, _)| **name == assign.target.array) && chooses(&assign.value)
+        }
+        _ => false,
+    })
+}
+
+/// Whether a value is made of the least or the greatest of others, subscripts aside.
+fn chooses(e: &Expr) -> bool {
+    match e {
+        Expr::Load(_) => false,
+        e => is_extreme(e) || e.children().any(chooses),
+    }
+}
+
+/// Whether what is stored depends on data: C compilers keep no element of such a loop in a register.
+fn stores_by_data(body: &[Stmt], guarded: bool) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Assign(assign) => guarded && !assign.target.indices.is_empty(),
+        Stmt::If { cond, then, otherwise } => {
+            let guarded = guarded || cond.has_loads();
+            stores_by_data(then, guarded) || stores_by_data(otherwise, guarded)
+        }
+        other => other.bodies().into_iter().any(|body| stores_by_data(body, guarded)),
+    })
 }
 
 /// A loop by its variable and step, the end of one, or an element that is stored.

@@ -113,6 +113,7 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
     if optimised.report.as_written {
         return Ok(Made::Text(Some(kept(source, info))));
     }
+    let on_one_thread = optimised.report.on_one_thread;
     let function = match loops::directive::any(&region.function) {
         // Threads that are asked for stay.
         true => optimised.function,
@@ -124,7 +125,7 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
     let mut pays = None;
     // To read subscripts before the region is worth it for threads alone, too.
     let inspects = info.may_alias.iter().any(|pair| pair.inspects) && !request.assume_no_alias;
-    if inspects || gain::by_threads_alone(&region.function, &function) {
+    if inspects || gain::by_threads_alone(&region.function, &function, info, on_one_thread) {
         pays = gain::threads(source, info, &function);
         if pays.is_none() {
             return Ok(Made::Text(Some(kept(source, info))));

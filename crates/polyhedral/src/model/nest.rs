@@ -14,7 +14,7 @@ use crate::fault::{self, Result};
 
 /// Whether the number of a loop's iterations is data.
 pub(crate) fn by_data(l: &Loop) -> bool {
-    [&l.lower, &l.upper].into_iter().any(|bound| bound.has_loads())
+    [&l.lower, &l.upper].into_iter().any(|bound| bound.has_loads() || bound.computes_data())
 }
 
 /// The loops of a nest.
@@ -90,7 +90,7 @@ pub(super) fn statement(
         }
         // It may be any number.
         let (relation, why) = relation(access, place, &domain, &|_| true)?;
-        let by_data = access.indices.iter().any(|e| e.has_loads());
+        let by_data = access.indices.iter().any(|e| e.has_loads() || e.computes_data());
         let reduction = reduction.filter(|_| !by_data);
         let (array, path, exact) = (access.array.clone(), access.path.clone(), why.is_none());
         accesses.push(Touch { array, path, write, reduction, relation, exact });
