@@ -149,8 +149,8 @@ pub struct Report {
     pub as_written: bool,
     /// The candidates, the chosen one first, with what is predicted for each.
     pub candidates: Vec<String>,
-    /// How many times as fast as the text the result is predicted to be on one thread; none where there
-    /// was no choice.
+    /// How many times as fast as the text the result is predicted to be on one thread; none for a
+    /// schedule that somebody has written.
     pub on_one_thread: Option<f64>,
 }
 
@@ -202,7 +202,15 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
             result.report.bands.push("the order of the text, with what directives ask for".to_owned());
             result
         }
-        (Some(schedule), _) => by_schedule(function_or_relaxed, schedule, options, bounds)?,
+        (Some(schedule), _) => {
+            let mut result = by_schedule(function_or_relaxed, schedule, options, bounds)?;
+            // One that was printed was chosen before, and gives the same code again.
+            if schedule.code.is_some() {
+                result.report.on_one_thread =
+                    Some(candidates::on_one_thread(function, &result.function, options));
+            }
+            result
+        }
         (None, None) => candidates::best(function, options, bounds)?,
         (None, Some(relaxed)) => candidates::with_and_without_freedom(relaxed, function, options, bounds)?,
     };

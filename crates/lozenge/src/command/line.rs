@@ -147,7 +147,7 @@ pub(super) fn configure(command: &mut Command, matches: &ArgMatches, config: &Co
     });
     let Some(target) = config.target.filter(|_| silent) else { return };
     match command {
-        // Models have one target.
+        // Models take it from `--target` alone.
         Command::Compile(of) if !models::is_model(&of.file) => of.target = target,
         Command::Run(of) if !models::is_model(&of.file) => of.target = target,
         Command::Bench(of) => of.target = target,

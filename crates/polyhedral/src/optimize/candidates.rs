@@ -53,12 +53,18 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     let candidates = first.into_iter().chain([(affine.name(function), affine)]).chain(others);
     let (mut result, lines, chosen) = chosen(candidates, options)?;
     result.report.candidates = lines;
-    result.report.on_one_thread = Some(cycles(function) / cycles(&result.function).max(1.0));
+    result.report.on_one_thread = Some(on_one_thread(function, &result.function, options));
     if !(all || level) && result.function.body != function.body {
         let text = cost(function, &options.machine);
         result.report.candidates.push(text.beside(AS_IT_IS, &chosen));
     }
     Ok(result)
+}
+
+/// How many times as fast as a function another one is predicted to be on one thread.
+pub(super) fn on_one_thread(function: &Function, other: &Function, options: &Options) -> f64 {
+    let machine = options.machine.one_thread();
+    cost(function, &machine).cycles() / cost(other, &machine).cycles().max(1.0)
 }
 
 /// The candidate that is predicted to take least, with a line for each of them and what is
