@@ -161,4 +161,11 @@ fn targets_without_models_say_so() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("stages of models are loops, c and header"));
     let refused = lozenge(&["run", model, "--size", "batch=1", "--chip", "sw26010pro"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("X0009"));
+    for more in [&["--profile"][..], &["--ranks", "3"]] {
+        let mut arguments = vec!["run", model, "--size", "batch=1", "--target", "athread"];
+        arguments.extend(more);
+        let refused = lozenge(&arguments);
+        assert_eq!(refused.status.code(), Some(2), "{more:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("X0009"), "{more:?}");
+    }
 }

@@ -36,6 +36,7 @@ const CLOSE: f64 = 1e-4;
 /// What the stages refuse, and files that can't be read or written.
 pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, arguments.threads)?;
+    passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
     let request = ModelRequest {
         sizes: bind::by_name(&arguments.sizes)?,
         memory: arguments.memory.bytes(),
@@ -213,6 +214,13 @@ pub fn times(
 /// What the stages refuse, arrays that do not fit, a missing C compiler, results that differ under `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, None)?;
+    passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
+    if arguments.profile && arguments.target.abilities().mapping {
+        let message = "`--profile` has no effect here: times of calls are those of the emulation";
+        return Err(
+            Failure::usage("X0009", message).help("leave it out; the modelled time of all calls is printed")
+        );
+    }
     let mut original = models::open(&arguments.file)?;
     let given = read_arrays(&original, &arguments.arguments)?;
     let mut sizes = bind::by_name(&arguments.sizes)?;

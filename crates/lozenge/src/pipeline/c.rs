@@ -263,10 +263,12 @@ const THREADS: u32 = 2;
 pub fn machine(request: &Request) -> Result<Machine, Failure> {
     let Caches { l1, l2 } = request.caches()?;
     let usual = Machine::new(THREADS, request.registers()?, l1, l2);
-    Ok(match &request.machine {
-        Some(described) if request.caches.is_none() => described.costs(usual),
-        _ => usual,
-    })
+    let mut machine = request.machine.as_ref().map_or(usual.clone(), |described| described.costs(usual));
+    // Caches that are given by themselves go before those of the description.
+    for (cache, bytes) in machine.caches.iter_mut().zip([l1, l2]) {
+        cache.bytes = bytes as f64;
+    }
+    Ok(machine)
 }
 
 /// A lowered function after the polyhedral side, where that is asked for.
