@@ -1,12 +1,16 @@
-//! Collects what the command carries with it: the pages of `docs/errors`, for `lozenge explain CODE`, the theory in `proofs`, for
-//! `lozenge prove` (neither needs a file at run time), and the commit, for `lozenge --version`.
+//! Collects what the command carries with it, so that it needs no file at run time: the pages of
+//! `docs/errors`, for `lozenge explain CODE`; the theory in `proofs`, for `lozenge prove`; the
+//! emulator of Sunway; and the commit, for `lozenge --version`.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Name and path of every file with this extension, in order.
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+
+/// Name and path of every file of a folder with this extension, in order.
 fn files(folder: &Path, extension: &str) -> Vec<(String, PathBuf)> {
     println!("cargo:rerun-if-changed={}", folder.display());
     let mut files: Vec<(String, PathBuf)> = fs::read_dir(folder)
@@ -15,19 +19,25 @@ fn files(folder: &Path, extension: &str) -> Vec<(String, PathBuf)> {
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|e| e == extension))
-        .filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), fs::canonicalize(&path).ok()?)))
+        .filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path)))
         .collect();
     files.sort();
     files
 }
 
-fn constant(doc: &str, name: &str, files: &[(String, PathBuf)]) -> String {
-    let mut text = format!("/// {doc}\npub const {name}: &[(&str, &str)] = &[\n");
-    for (key, path) in files {
-        let _ = writeln!(text, "    ({key:?}, include_str!({path:?})),");
+/// Writes names and texts as `carried.rs` reads them: each ended by a zero byte, all of it deflated.
+fn pack(to: &Path, files: &[(String, PathBuf)]) {
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
+    for (name, path) in files {
+        println!("cargo:rerun-if-changed={}", path.display());
+        let text = fs::read(path).expect("a file of the repository can be read");
+        for part in [name.as_bytes(), &text] {
+            assert!(!part.contains(&0), "{} holds a zero byte", path.display());
+            packed.write_all(part).and_then(|()| packed.write_all(&[0])).expect("memory can be written");
+        }
     }
-    text.push_str("];\n");
-    text
+    let packed = packed.finish().expect("memory can be written");
+    fs::write(to, packed).expect("the output folder can be written");
 }
 
 /// The commit that is built, in release builds: others would be built anew after each commit.
@@ -48,11 +58,14 @@ fn commit(root: &Path) -> Option<String> {
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    let pages = files(&root.join("../../docs/errors"), "md");
-    let text = constant("Code and text of every page, in order of the codes.", "PAGES", &pages);
-    fs::write(out.join("pages.rs"), text).expect("the output folder can be written");
+    pack(&out.join("pages"), &files(&root.join("../../docs/errors"), "md"));
+    pack(&out.join("theory"), &files(&root.join("../../proofs"), "v"));
+    let emulator = root.join("../../runtime/athread");
+    let mut sources = vec![("host.syms".to_owned(), emulator.join("host.syms"))];
+    for (folder, extension) in [("include", "h"), ("src", "h"), ("src", "c")] {
+        let found = files(&emulator.join(folder), extension);
+        sources.extend(found.into_iter().map(|(name, path)| (format!("{folder}/{name}"), path)));
+    }
+    pack(&out.join("emulator"), &sources);
     println!("cargo:rustc-env=LOZENGE_COMMIT={}", commit(&root).unwrap_or_default());
-    let theory = files(&root.join("../../proofs"), "v");
-    let text = constant("Name and text of every file of the theory.", "THEORY", &theory);
-    fs::write(out.join("theory.rs"), text).expect("the output folder can be written");
 }

@@ -117,6 +117,7 @@
 //! ```
 
 mod api;
+mod carried;
 mod cases;
 mod cleanup;
 mod cli;

@@ -1,14 +1,15 @@
 //! The pages of `docs/errors`, one for each code of a diagnostic, built into the command.
 
-mod generated {
-    include!(concat!(env!("OUT_DIR"), "/pages.rs"));
-}
+use crate::carried::PAGES;
 
-pub use generated::PAGES;
+/// Code and text of every page, in order of the codes.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAGES.iter().map(|(name, text)| (name.trim_end_matches(".md"), text.as_str()))
+}
 
 /// The page of a code, in any case of its letters.
 pub fn page(code: &str) -> Option<&'static str> {
-    PAGES.iter().find(|(name, _)| name.eq_ignore_ascii_case(code)).map(|(_, text)| *text)
+    all().find(|(name, _)| name.eq_ignore_ascii_case(code)).map(|(_, text)| text)
 }
 
 /// The first line of a page without its mark: `X0001: a file cannot be read`.
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn every_page_begins_with_its_code() {
-        for (code, text) in PAGES {
+        for (code, text) in all() {
             assert!(title(text).starts_with(&format!("{code}: ")), "docs/errors/{code}.md");
         }
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use lozenge::files::Scratch;
-use lozenge::pages::{self, PAGES};
+use lozenge::pages;
 
 /// Code blocks of all pages that are files or commands; a change of the form of pages would run none.
 const LEAST_EXAMPLES: usize = 130;
@@ -80,7 +80,7 @@ fn with_messages(code: &str, page: &str) -> Result<(String, usize), String> {
 fn examples_give_the_messages_that_are_shown() {
     let folder = golden::root().join("docs/errors");
     let (mut ran, mut wrong) = (0, String::new());
-    for (code, page) in PAGES {
+    for (code, page) in pages::all() {
         let outcome = with_messages(code, page).and_then(|(text, count)| {
             ran += count;
             golden::compare(&folder.join(format!("{code}.md")), &text)
@@ -95,7 +95,7 @@ fn examples_give_the_messages_that_are_shown() {
 
 #[test]
 fn each_page_says_what_to_do_in_short_lines() {
-    for (code, page) in PAGES {
+    for (code, page) in pages::all() {
         assert!(page.contains("\n## What to do\n\n"), "docs/errors/{code}.md does not say what to do");
         assert!(pages::title(page).len() <= 100, "docs/errors/{code}.md has a long title");
         let mut inside = false;

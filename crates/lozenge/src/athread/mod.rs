@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use targets::Signature;
 
+use crate::carried::EMULATOR;
 use crate::execute::Executable;
 use crate::failure::Failure;
 use crate::files::{Scratch, reason};
@@ -21,25 +22,10 @@ use crate::process::{self, Compiler};
 
 pub use report::Report;
 
-/// Files of the emulator: path and text.
-const FILES: &[(&str, &str)] = &{
-    macro_rules! files {
-        ($($path:literal)*) => {
-            [$(($path, include_str!(concat!("../../../../runtime/athread/", $path)))),*]
-        };
-    }
-    files![
-        "include/athread.h" "include/slave.h" "include/dma.h" "include/simd.h" "include/crts.h"
-        "src/emulator.h" "src/machine.c" "src/switch.c" "src/memory.c" "src/guard.c" "src/races.c" "src/ldm.c" "src/dma.c" "src/sync.c" "src/model.c" "src/replay.c"
-        "src/report.c" "src/fail.c"
-        "host.syms"
-    ]
-};
-
 /// A number that changes with any file of the emulator.
 pub fn digest() -> u64 {
     let mut hasher = DefaultHasher::new();
-    FILES.hash(&mut hasher);
+    EMULATOR.hash(&mut hasher);
     hasher.finish()
 }
 
@@ -132,11 +118,11 @@ impl Emulator {
                 Failure::environment("X0004", format!("can't make {}: {}", path.display(), reason(&e)))
             })?;
         }
-        for (path, text) in FILES {
+        for (path, text) in EMULATOR.iter() {
             write(&scratch.path().join(path), text)?;
         }
         let emulator = Emulator { scratch, compiler: compiler.clone(), objcopy, nm };
-        let sources = FILES.iter().filter(|(path, _)| path.ends_with(".c"));
+        let sources = EMULATOR.iter().filter(|(path, _)| path.ends_with(".c"));
         let paths: Vec<PathBuf> = sources.map(|(path, _)| emulator.scratch.path().join(path)).collect();
         let mut arguments: Vec<&OsStr> =
             ["-std=gnu11", "-O2", "-Wno-psabi", "-r", "-nostdlib"].map(OsStr::new).to_vec();

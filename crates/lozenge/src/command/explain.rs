@@ -17,7 +17,7 @@ use crate::{models, report};
 /// `X0501` for an unknown code; else as the translation.
 pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
     if arguments.list {
-        let list: String = pages::PAGES.iter().map(|(_, text)| format!("{}\n", pages::title(text))).collect();
+        let list: String = pages::all().map(|(_, text)| format!("{}\n", pages::title(text))).collect();
         report::give(&list, None, as_json);
         return Ok(());
     }

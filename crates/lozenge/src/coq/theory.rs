@@ -14,14 +14,11 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::{coqc, defect};
+use crate::carried::THEORY;
 use crate::digest;
 use crate::failure::Failure;
 use crate::files::{Scratch, reason};
 use crate::process::run;
-
-mod generated {
-    include!(concat!(env!("OUT_DIR"), "/theory.rs"));
-}
 
 /// The file, beside the compiled theory, with the digest of each file there.
 const DIGESTS: &str = "digests";
@@ -133,14 +130,15 @@ fn needed(name: &str) -> Result<Vec<Text>, Failure> {
             return Ok(());
         }
         let missing = || defect(&format!("the theory has no file `{name}.v`"), "");
-        let (name, text) = generated::THEORY.iter().find(|(n, _)| *n == name).ok_or_else(missing)?;
+        let (file, text) =
+            THEORY.iter().find(|(file, _)| file.strip_suffix(".v") == Some(name)).ok_or_else(missing)?;
         for sentence in text.split("From Lozenge Require").skip(1) {
             let names = sentence.split_once('.').map_or("", |(names, _)| names);
             for name in names.split_whitespace().filter(|w| !matches!(*w, "Import" | "Export")) {
                 visit(name, seen, found)?;
             }
         }
-        found.push((name, text));
+        found.push((file.trim_end_matches(".v"), text));
         Ok(())
     }
     let mut found = Vec::new();
