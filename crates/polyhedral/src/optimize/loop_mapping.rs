@@ -423,7 +423,7 @@ impl Mapper<'_> {
         {
             let member = points.members.remove(k);
             points.members.push(member);
-            if coincident && score > 0 {
+            if coincident && score > 0 && !locality::gathers_small(self.model, &points.members[n - 1])? {
                 marks[n - 1] = Some("vector");
                 // Statements that are shifted against each other begin and end apart: conditions for that stay out of the loop.
                 if locality::shifted(self.model, &points.members[n - 1])? {
