@@ -25,7 +25,7 @@ SAME = ["-std=gnu11", "-w", "-ffp-contract=off", "-fopenmp"]
 ALONE = ["-fno-ipa-cp", "-fno-ipa-sra", "-fno-inline-functions", "-fno-inline-small-functions"]
 FAST = ["-O3", "-march=native", *ALONE, "-fno-inline-functions-called-once"]
 # The result runs at all sizes, also where the text would on one thread or with little work.
-ALWAYS = "-DLOZENGE_PAYS(work)=1"
+ALWAYS = ["-DLOZENGE_PAYS(work)=1", "-DLOZENGE_ENOUGH(work)=1"]
 # What is told of a region that is taken.
 TAKEN = {"C0501", "C0502", "C0503", "C0505", "C0504", "P0002"}
 
@@ -97,7 +97,7 @@ def compared(folder, only):
     for compiler in ["gcc", "clang-16"]:
         with ThreadPoolExecutor(2) as pool:
             made = pool.map(
-                lambda of: built(compiler, ["-O2", ALWAYS], of[1], folder / of[0], folder),
+                lambda of: built(compiler, ["-O2", *ALWAYS], of[1], folder / of[0], folder),
                 [("original", areas()), ("ours", [folder / path.name for path in areas()])],
             )
             original, ours = made

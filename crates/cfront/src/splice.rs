@@ -21,6 +21,8 @@ pub struct Replacement {
     pub includes: Vec<String>,
     /// Lines that define macros of the conditions; at the top of the file, the same ones once.
     pub definitions: Vec<String>,
+    /// Lines that define macros of the conditions; before these.
+    pub macros: Vec<String>,
 }
 
 /// The original file with regions replaced. Regions without a replacement stay as they are.
@@ -179,6 +181,7 @@ impl Writer<'_> {
         if !conditions.is_empty() {
             let all = conditions.join(&format!("{}{indent}        && ", self.newline));
             self.mark(at);
+            replacement.macros.iter().flat_map(|text| text.lines()).for_each(|text| self.line("", text));
             self.line(indent, &format!("if (!({all})) {{"));
             let first = original[..info.inside.start].matches('\n').count() + 1;
             self.mark(first);

@@ -18,7 +18,7 @@ use crate::process::{self, Compiler};
 
 /// What tests give to C compilers, so that the result of a region runs at all sizes, also where the
 /// text would on one thread or with little work.
-pub const ALWAYS: &str = "-DLOZENGE_PAYS(work)=1";
+pub const ALWAYS: [&str; 2] = ["-DLOZENGE_PAYS(work)=1", "-DLOZENGE_ENOUGH(work)=1"];
 
 /// A compiled program in a folder of its own.
 #[derive(Debug)]

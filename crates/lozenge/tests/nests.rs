@@ -65,7 +65,7 @@ fn printed(compiler: &str, work: &Path, files: &[PathBuf], name: &str) -> String
     let mut build = Command::new(compiler);
     build.args(["-std=gnu11", "-w", "-O1", "-ffp-contract=off", "-fopenmp"]);
     // The result runs at all sizes.
-    build.args(["-DLOZENGE_PAYS(work)=1", "-o"]).arg(&program);
+    build.args(lozenge::kernel::ALWAYS).arg("-o").arg(&program);
     build.arg("-I").arg(&folder).arg("-I").arg(work).arg(folder.join("driver.c")).args(files).arg("-lm");
     let built = build.output().expect("the compiler runs");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

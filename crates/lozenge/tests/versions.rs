@@ -26,7 +26,9 @@ fn printed(compiler: &str, level: &str, source: &Path, binary: &Path) -> String 
     let mut build = Command::new(compiler);
     build
         .args(flags)
-        .args(["-ffp-contract=off", "-fopenmp", "-DLOZENGE_PAYS(work)=1", "-o"])
+        .args(["-ffp-contract=off", "-fopenmp"])
+        .args(lozenge::kernel::ALWAYS)
+        .arg("-o")
         .arg(binary)
         .arg(source)
         .arg("-lm");

@@ -15,10 +15,12 @@
 //! assert!(optimize::cost(&rows, &machine).cycles() < optimize::cost(&columns, &machine).cycles());
 //! ```
 
+mod break_even;
 mod choice;
 mod cost;
 mod machine;
 
+pub use break_even::{BreakEven, break_even};
 pub use choice::{Candidate, Choice, MARGIN, choose};
 pub use cost::{Cost, ELEMENTS, STEPS, WINDOW, cost};
 pub use machine::{Cache, Machine};

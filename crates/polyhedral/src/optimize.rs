@@ -13,7 +13,7 @@ mod shapes;
 use std::collections::BTreeMap;
 
 use ::optimize::Machine;
-use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
+use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update, visit};
 use passes::{Applied, Pass};
 
 use crate::check::{self, Checked};
@@ -25,7 +25,7 @@ use crate::limits::Limits;
 use crate::locality::{self, Caches};
 use crate::model::{self, Model};
 use crate::scheduling::{self, Fusion};
-use crate::transform::contraction::Shape;
+use crate::transform::contraction::{self, Shape};
 use crate::transform::{Request, identity_schedule};
 use crate::tree::Tree;
 use attempts::Scheduled;
@@ -208,6 +208,8 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
             if schedule.code.is_some() {
                 result.report.on_one_thread =
                     Some(candidates::on_one_thread(function, &result.function, options));
+                let contraction = |stmt: &Stmt| matches!(stmt, Stmt::Block { mark: Some(mark), .. } if mark.as_str() == contraction::MARK);
+                result.report.contracted = visit::nodes(&result.function.body).any(contraction);
             }
             result
         }

@@ -20,5 +20,5 @@ pub use target::{Abilities, Emission, File, Output, Setting, Settings, Stage, Ta
 
 pub use openmp::{
     Emitted, Member, Options, RegionArray, RegionNames, RegionText, Signature, SignatureParam, Style, emit,
-    emit_region, region_text,
+    emit_region, region_condition, region_text,
 };

@@ -116,7 +116,7 @@ fn one(
     tally: &mut Tally,
 ) -> Result<(), Failure> {
     let folder = Path::new(".");
-    let flags = ["-O1", "-ffp-contract=off", "-fopenmp", ALWAYS];
+    let flags = ["-O1", "-ffp-contract=off", "-fopenmp", ALWAYS[0], ALWAYS[1]];
     let original = Program::build(compiler, &source.text, folder, &flags, &["-lm"])?.run(1, LIMIT)?;
     let request = super::request();
     let emitted = files::open(source, &request).and_then(|front| front.emit(Stage::C, &request));
@@ -195,7 +195,7 @@ fn one_of_types(source: &Source, compiler: &Compiler, tally: &mut Tally) -> Resu
         Err(failure) => return refusal_of_source(failure, tally),
     };
     for level in ["-O1", "-O3"] {
-        let flags = [level, "-w", "-ffp-contract=off", "-fopenmp", ALWAYS];
+        let flags = [level, "-w", "-ffp-contract=off", "-fopenmp", ALWAYS[0], ALWAYS[1]];
         let ours = Program::build(compiler, &emission.text, folder, &flags, &["-lm"])?.run(2, LIMIT)?;
         if ours.output != original.output {
             let message =

@@ -91,7 +91,7 @@ pub fn compare(
 ) -> Result<(), Failure> {
     let path = crate::encoding::path(&source.path);
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut flags = vec!["-O1", "-ffp-contract=off", "-fopenmp", ALWAYS];
+    let mut flags = vec!["-O1", "-ffp-contract=off", "-fopenmp", ALWAYS[0], ALWAYS[1]];
     flags.extend(defines.iter().map(String::as_str));
     let limit = Duration::from_secs(120);
     let original = Program::build(compiler, &source.text, folder, &flags, &[])?.run(1, limit)?;

@@ -94,6 +94,7 @@ struct Core {
     integer_division_cycles: Option<f64>,
     call_cycles: Option<f64>,
     fork_cycles: Option<f64>,
+    enter_cycles: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -209,6 +210,7 @@ impl Description {
             core.integer_division_cycles,
             core.call_cycles,
             core.fork_cycles,
+            core.enter_cycles,
         ];
         let lines = self.lines.iter().flatten().flat_map(|cache| [cache.line_cycles, cache.cores_at_once]);
         let network = [self.network.latency, self.network.bandwidth, self.network.operations].map(Some);
@@ -229,6 +231,7 @@ impl Description {
             quotient: core.integer_division_cycles.unwrap_or(usual.quotient),
             call: core.call_cycles.unwrap_or(usual.call),
             fork: core.fork_cycles.unwrap_or(usual.fork),
+            enter: core.enter_cycles.unwrap_or(usual.enter),
             ..usual
         };
         for (cache, described) in machine.caches.iter_mut().zip(&self.lines) {
@@ -256,7 +259,8 @@ pub fn text(name: &str, caches: Caches, registers: Registers) -> String {
          [cache.l3]\nbytes = {}\nline_cycles = {:?}\ncores_at_once = {:?}\n\n\
          [core]\noperations_per_cycle = {:?}\naddition_cycles = {:?}\ndivision_cycles = {:?}\n\
          integer_division_cycles = {:?}\n# Of a function such as exp.\ncall_cycles = {:?}\n\
-         # Of a parallel loop beside its iterations.\nfork_cycles = {:?}\n",
+         # Of a parallel loop beside its iterations: with several threads, and with one.\n\
+         fork_cycles = {:?}\nenter_cycles = {:?}\n",
         registers.count,
         registers.bytes,
         l1.bytes,
@@ -271,7 +275,8 @@ pub fn text(name: &str, caches: Caches, registers: Registers) -> String {
         m.division,
         m.quotient,
         m.call,
-        m.fork
+        m.fork,
+        m.enter
     )
 }
 

@@ -7,12 +7,14 @@
 use cfront::RegionInfo;
 use loops::{Access, BinaryOp, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, visit};
 
+use optimize::Machine;
+
 use super::c::names;
 use crate::failure::Source;
 
 /// Whether several threads run and have enough work. `lozenge cc` takes `_OPENMP` away where the
 /// user has not asked for it, and defines the other name.
-pub(crate) const PAYS: &str = "#ifndef LOZENGE_PAYS
+const PAYS: &str = "#ifndef LOZENGE_PAYS
 #if defined _OPENMP || defined LOZENGE_OPENMP
 int omp_get_max_threads(void);
 #define LOZENGE_PAYS(work) ((work) && omp_get_max_threads() > 1)
@@ -21,8 +23,29 @@ int omp_get_max_threads(void);
 #endif
 #endif";
 
+/// Whether there is enough work for the result; tests define it otherwise.
+const ENOUGH: &str = "#ifndef LOZENGE_ENOUGH
+#define LOZENGE_ENOUGH(work) (work)
+#endif";
+
 /// What has to be predicted on one thread of a result in other loops than those of the text.
 const GAIN: f64 = 1.05;
+
+/// When the result runs, because it is the faster one; the text runs else.
+pub(crate) struct Pays {
+    /// In C.
+    pub condition: String,
+    /// The macro in it, which tests define otherwise.
+    pub defined: Macro,
+}
+
+/// Where a macro of a condition is defined.
+pub(crate) enum Macro {
+    /// At the top of the file, since it declares a function.
+    OfFile(&'static str),
+    /// Before the condition.
+    Here(&'static str),
+}
 
 /// Whether the result is faster than the text on several threads alone: it has the loops of the
 /// text, or is not predicted to be faster on one thread, and has nothing of what C compilers do not
@@ -170,14 +193,33 @@ fn is_extreme(e: &Expr) -> bool {
 
 /// A condition in C that holds if several threads run and have enough work, where that is a matter
 /// of sizes; none if no loop is parallel.
-pub fn threads(source: &Source, info: &RegionInfo, function: &Function) -> Option<String> {
+pub fn threads(source: &Source, info: &RegionInfo, function: &Function) -> Option<Pays> {
     if !any_loop(&function.body, |l| l.kind == LoopKind::Parallel) {
         return None;
     }
     let names = names(&source.text, info);
     let text = targets::region_text(function, &names, &targets::Options::default());
     let amounts = text.ok().and_then(|text| text.amounts).filter(|all| !all.is_empty());
-    Some(format!("LOZENGE_PAYS({})", amounts.map_or("1".to_owned(), |amounts| any(&amounts))))
+    let condition = format!("LOZENGE_PAYS({})", amounts.map_or("1".to_owned(), |amounts| any(&amounts)));
+    Some(Pays { condition, defined: Macro::OfFile(PAYS) })
+}
+
+/// A condition in C that holds if there is enough work for what the result has to do before it begins,
+/// and no extent is too short for it; none if it always is the faster one, as far as is predicted.
+pub fn work(
+    source: &Source,
+    region: &cfront::Region,
+    function: &Function,
+    packs: bool,
+    machine: &Machine,
+) -> Option<Pays> {
+    let names = names(&source.text, &region.info);
+    let needs = optimize::break_even(&region.function, function, packs, machine);
+    let tests = needs.into_iter().filter_map(|(factors, than)| {
+        targets::region_condition(&region.function, &names, &factors, than).transpose()
+    });
+    let tests = tests.collect::<Result<Vec<_>, _>>().ok().filter(|tests| !tests.is_empty())?;
+    Some(Pays { condition: format!("LOZENGE_ENOUGH({})", tests.join(" && ")), defined: Macro::Here(ENOUGH) })
 }
 
 fn any_expr(body: &[Stmt], holds: impl Fn(&Expr) -> bool) -> bool {

@@ -85,8 +85,9 @@ struct Rewritten {
 enum Made {
     /// The text stays, perhaps for a reason that is to be told.
     Text(Option<Diagnostic>),
-    /// A function; with the condition under which it pays, where only threads are gained.
-    Function(Function, Option<String>),
+    /// A function; with the condition under which it pays: that of [`gain::threads`], or of
+    /// [`gain::work`].
+    Function(Function, Option<gain::Pays>),
 }
 
 fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<Made, Failure> {
@@ -113,7 +114,7 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
     if optimised.report.as_written {
         return Ok(Made::Text(Some(kept(source, info))));
     }
-    let on_one_thread = optimised.report.on_one_thread;
+    let (on_one_thread, contracted) = (optimised.report.on_one_thread, optimised.report.contracted);
     let function = match loops::directive::any(&region.function) {
         // Threads that are asked for stay.
         true => optimised.function,
@@ -130,6 +131,8 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
         if pays.is_none() {
             return Ok(Made::Text(Some(kept(source, info))));
         }
+    } else if on_one_thread.is_some() && !loops::directive::any(&region.function) {
+        pays = gain::work(source, region, &function, contracted, &super::c::machine(request)?);
     }
     Ok(Made::Function(function, pays))
 }
@@ -160,10 +163,15 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         one.warnings.push(versions::beyond(source, info));
         return Ok(one);
     };
-    let definitions = pays.iter().map(|_| gain::PAYS.to_owned()).collect();
+    let (mut definitions, mut macros) = (Vec::new(), Vec::new());
+    match pays.as_ref().map(|pays| &pays.defined) {
+        Some(gain::Macro::OfFile(text)) => definitions.push((*text).to_owned()),
+        Some(gain::Macro::Here(text)) => macros.push((*text).to_owned()),
+        None => {}
+    }
     let Tested { mut conditions, note } = versions::tested(source, info, sizes, request)?;
     // Not an assumption: results are the same.
-    conditions.splice(0..0, pays);
+    conditions.splice(0..0, pays.map(|pays| pays.condition));
     one.promise = Some(versions::promise(info, note.as_ref(), request));
     let mut names = names(&source.text, info);
     if !conditions.is_empty() || !info.assumptions.is_empty() {
@@ -173,7 +181,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
     let text = targets::emit_region(&function, &names, &targets::Options::default())
         .map_err(|d| Failure::in_source(source, vec![d]))?;
     one.replacement =
-        Some(Replacement { region: 0, text, conditions, definitions, ..Replacement::default() });
+        Some(Replacement { region: 0, text, conditions, definitions, macros, ..Replacement::default() });
     Ok(one)
 }
 

@@ -48,7 +48,7 @@ use loops::{Diagnostic, Elem, Function, ParamMode, Program};
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
 use crate::target::{Abilities, Emission, Output, Stage, Target};
-pub use region::{RegionArray, RegionNames, RegionText, emit_region, region_text};
+pub use region::{RegionArray, RegionNames, RegionText, emit_region, region_condition, region_text};
 pub use scope::Member;
 
 use helpers::Helper;

@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::{Diagnostic, Elem, Function, Name};
+use loops::{Diagnostic, Elem, Expr, Function, Name};
 
 use crate::c::{CExpr, CStmt};
 use crate::c_print::{Layout, Printer};
 use crate::openmp::Options;
 use crate::openmp::function::{bounded, start};
 use crate::openmp::helpers::{self, Helper};
-use crate::openmp::lower::invalid;
+use crate::openmp::lower::{Lower, invalid};
 use crate::openmp::scope::{Array, Binding, Form, Member};
 
 /// How the names of a loop program are written in the C around a region.
@@ -78,26 +78,9 @@ pub fn region_text(
     options: &Options,
 ) -> Result<RegionText, Diagnostic> {
     bounded(function)?;
-    let mut lower = start(&function.body, options);
-    lower.native = true;
-    lower.wrapping = false;
-    // Always 64 bits, independently of the source's loops, because tiled, skewed and scaled loops
-    // have larger values.
-    lower.index_type = "long".to_owned();
-    let c_size = |name: &Name| names.sizes.get(name).map_or(name.as_str(), String::as_str).to_owned();
+    let mut lower = in_region(function, names, options);
     let c_array =
         |name: &Name| names.arrays.get(name).map_or(name.as_str(), |a| a.c_name.as_str()).to_owned();
-    for word in &names.taken {
-        lower.names.take_reserved(word);
-    }
-    for size in &function.sizes {
-        let name = c_size(size);
-        lower.names.take_reserved(&name);
-        if names.int_sizes.contains(size) {
-            lower.ints.insert(name.clone());
-        }
-        lower.scope.push(size, Binding::Index(CExpr::name(name)));
-    }
     function.assumptions.iter().for_each(|a| lower.ranges.assume(a));
     for param in &function.params {
         if matches!(param.elem, Elem::Pair(..)) {
@@ -136,6 +119,46 @@ pub fn region_text(
     let amounts = amounts.collect::<Option<Vec<_>>>();
     let text = fresh_macros(printer.finish(), &lower.helpers, &names.taken);
     Ok(RegionText { text, amounts })
+}
+
+/// The condition in C that the product of sums of sizes is more than a number, in the place of the
+/// region of a function; none if the product is a number.
+///
+/// # Errors
+/// If an expression is none of sizes and integers (`T0001`).
+pub fn region_condition(
+    function: &Function,
+    names: &RegionNames,
+    factors: &[Expr],
+    least: i64,
+) -> Result<Option<String>, Diagnostic> {
+    let options = Options::default();
+    let mut lower = in_region(function, names, &options);
+    let test = lower.product_above(factors, least)?;
+    Ok(test.map(|test| Printer::new(Layout::Readable).expression(&test)))
+}
+
+/// What lowers statements in the place of a region, with the sizes of its function.
+fn in_region<'a>(function: &'a Function, names: &RegionNames, options: &'a Options) -> Lower<'a> {
+    let mut lower = start(&function.body, options);
+    lower.native = true;
+    lower.wrapping = false;
+    // Always 64 bits, independently of the source's loops, because tiled, skewed and scaled loops
+    // have larger values.
+    lower.index_type = "long".to_owned();
+    let c_size = |name: &Name| names.sizes.get(name).map_or(name.as_str(), String::as_str).to_owned();
+    for word in &names.taken {
+        lower.names.take_reserved(word);
+    }
+    for size in &function.sizes {
+        let name = c_size(size);
+        lower.names.take_reserved(&name);
+        if names.int_sizes.contains(size) {
+            lower.ints.insert(name.clone());
+        }
+        lower.scope.push(size, Binding::Index(CExpr::name(name)));
+    }
+    lower
 }
 
 /// The text, with other names for those of our macros whose names the surrounding C uses already.

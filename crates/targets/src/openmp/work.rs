@@ -43,9 +43,19 @@ impl Lower<'_> {
             return Ok(None);
         }
         let of = extents.iter().flat_map(Expr::vars).collect();
-        let (mut known, mut factors) = (statements, Vec::new());
+        let test = self.product_above(&extents, ENOUGH / statements.max(1))?;
+        Ok(test.map(|test| (Printer::new(Layout::Readable).expression(&test), of)))
+    }
+
+    /// The condition that a product of extents is more than a number; none if it is known.
+    pub(crate) fn product_above(
+        &mut self,
+        extents: &[Expr],
+        least: i64,
+    ) -> Result<Option<CExpr>, Diagnostic> {
+        let (mut known, mut factors) = (1i64, Vec::new());
         for extent in extents {
-            let factor = self.index(&extent)?;
+            let factor = self.index(extent)?;
             match index_arithmetic::value(&factor) {
                 Some(value) => known = known.saturating_mul(value.max(1)),
                 None => factors.push(factor),
@@ -55,9 +65,7 @@ impl Lower<'_> {
         let Some((first, rest)) = factors.split_first() else { return Ok(None) };
         let product = rest.iter().fold(first.clone(), |a, b| CExpr::binary("*", a, b.clone()));
         let product = if rest.is_empty() { product } else { leading_cast(product) };
-        let least = CExpr::int(ENOUGH / known.max(1));
-        let test = CExpr::binary(">", product, least);
-        Ok(Some((Printer::new(Layout::Readable).expression(&test), of)))
+        Ok(Some(CExpr::binary(">", product, CExpr::int(least / known.max(1)))))
     }
 
     /// Whether a vector loop has too few iterations to fill a vector (the colours of a pixel).
