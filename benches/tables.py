@@ -97,6 +97,7 @@ TABLES = [
     Table("The theory", "git clean -fdXq proofs; ./x proofs 2>&1", "./x proofs 2>&1"),
     Table("Certificates", "lozenge prove library", "lozenge prove library/vectors.loz --def axpy"),
     Table("Loop nests of real codes", "./x nests", "./x nests --rounds 0"),
+    Table("C kernels at small sizes", "./x small", "./x small --only gemm --rounds 1"),
     Table("Whole models", "./x models --threads 1,2 --reps 5", "./x models --small --only mlp --reps 1"),
     Table(
         "Single operators",
