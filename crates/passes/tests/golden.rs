@@ -164,3 +164,13 @@ fn array_expansion_of_rows_of_work() {
 fn outer_loop_vectorization_of_columns() {
     check_same(&passes::OUTER_LOOP_VECTORIZATION, &[1, 15, 16, 17, 33, 64]);
 }
+
+#[test]
+fn register_promotion_of_elements_that_stay() {
+    check_same(&passes::REGISTER_PROMOTION, &[1, 2, 3, 7]);
+}
+
+#[test]
+fn predictive_commoning_of_rows() {
+    check_same(&passes::PREDICTIVE_COMMONING, &[2, 3, 7]);
+}

@@ -7,13 +7,17 @@ use std::process::Command;
 
 use common::differential::{agree, allocations_fail, sizes_of};
 use common::runner::runner;
-use common::{COMPILERS, STRICT, installed, program, scratch, succeed};
+use common::{COMPILERS, STRICT, installed, program, promoted, scratch, succeed};
 use loops::Program;
 use targets::{Options, Style, emit};
 
 /// Compiles a program with its runner.
 fn build(compiler: &str, folder: &Path, program: &Program, options: &Options, flags: &[&str]) {
-    let done = emit(program, options).unwrap();
+    let printed = match options.style {
+        Style::Readable => promoted(program),
+        Style::Paper => program.clone(),
+    };
+    let done = emit(&printed, options).unwrap();
     std::fs::write(folder.join("code.c"), &done.source).unwrap();
     std::fs::write(folder.join("declared.h"), &done.header).unwrap();
     std::fs::write(folder.join("main.c"), runner(&done.signatures)).unwrap();

@@ -116,7 +116,7 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
     let on_one_thread = optimised.report.on_one_thread;
     let function = match loops::directive::any(&region.function) {
         // Threads that are asked for stay.
-        true => optimised.function,
+        true => passes::DIRECTED.run(optimised.function, &mut Vec::new()),
         false => passes::SCHEDULED.run(optimised.function, &mut Vec::new()),
     };
     if function.body == region.function.body {

@@ -62,8 +62,6 @@ pub struct Lower<'a> {
     pub vector_types: BTreeMap<(&'static str, i64), String>,
     /// The variable that tells of a failed allocation.
     pub status: String,
-    /// The element that the statement before this one assigned.
-    pub just_written: Option<Access>,
     /// Bytes of arrays on the stack so far.
     pub stack_bytes: usize,
 }

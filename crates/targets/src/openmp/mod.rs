@@ -12,7 +12,6 @@
 //! What is deliberately not here: no decision about loops (order, tiles, which run in parallel) and no file.
 
 mod adapter;
-mod carried_elements;
 mod function;
 pub(crate) mod harness;
 mod helpers;
@@ -30,7 +29,6 @@ mod pairs;
 mod parallel;
 mod ranges;
 mod region;
-mod scalar_replacement;
 pub(crate) mod scalars;
 mod scope;
 mod stmt;

@@ -85,8 +85,7 @@ impl Lower<'_> {
     /// Whether a reduction's variable can stand in a clause.
     pub(crate) fn in_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
         let array = self.array(name)?;
-        let single = array.dims.is_empty() || array.form == Form::Element;
-        Ok(single && matches!(array.elem, Elem::Scalar(_)) && !self.has_no_clause(op, name)?)
+        Ok(array.dims.is_empty() && matches!(array.elem, Elem::Scalar(_)) && !self.has_no_clause(op, name)?)
     }
 
     /// Whether OpenMP's own operation differs: its minima and maxima do not skip NaN, and existing

@@ -116,11 +116,6 @@ impl Lower<'_> {
                 }
                 _ => self.stmt(stmt)?,
             };
-            match stmt {
-                Stmt::Assign(assign) => self.just_written = Some(assign.target.clone()),
-                Stmt::Local(_) => {}
-                _ => self.just_written = None,
-            }
             levels.last_mut().expect("there is always a level").extend(code.stmts);
             if code.may_fail {
                 may_fail = true;
