@@ -186,4 +186,4 @@ pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use small_teams::PASS as SMALL_TEAMS;
 pub use store_forwarding::PASS as STORE_FORWARDING;
 pub use strip_mining::PASS as STRIP_MINING;
-pub use unroll_and_jam::PASS as UNROLL_AND_JAM;
+pub use unroll_and_jam::{Block as JammedBlock, PASS as UNROLL_AND_JAM};
