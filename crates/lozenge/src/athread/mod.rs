@@ -30,7 +30,8 @@ const FILES: &[(&str, &str)] = &{
     }
     files![
         "include/athread.h" "include/slave.h" "include/dma.h" "include/simd.h" "include/crts.h"
-        "src/emulator.h" "src/machine.c" "src/switch.c" "src/memory.c" "src/guard.c" "src/races.c" "src/ldm.c" "src/dma.c" "src/sync.c" "src/model.c" "src/replay.c"
+        "src/emulator.h" "src/machine.c" "src/switch.c" "src/memory.c" "src/guard.c" "src/races.c" "src/ldm.c"
+        "src/transfer_checks.c" "src/dma.c" "src/transfer_commands.c" "src/sync.c" "src/model.c" "src/replay.c"
         "src/report.c" "src/fail.c"
         "host.syms"
     ]
