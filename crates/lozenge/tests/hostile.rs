@@ -121,10 +121,27 @@ fn a_process_that_leaves_its_group_does_not_hold_the_command() {
     assert!(began.elapsed() < Duration::from_secs(58), "the pipes are given up");
 }
 
+/// The command with signals that end it. Those that this process ignores, as one that a shell has put into the background
+/// does, would be ignored by the command, too.
+fn with_default_signals(command: &Command) -> Command {
+    let mut env = Command::new("env");
+    env.arg("--default-signal=INT,TERM").arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => env.env(name, value),
+            None => env.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        env.current_dir(folder);
+    }
+    env
+}
+
 fn end_by(signal: &str, name: &str) {
     let folder = Folder::new(name);
     folder.put("s.c", &program("for (;;) { }"));
-    let mut command = folder.command(&["test", "s.c"]);
+    let mut command = with_default_signals(&folder.command(&["test", "s.c"]));
     let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let scratch = folder.0.join("scratch").display().to_string();
     let runs = || {
