@@ -135,8 +135,9 @@ fn reduce(f: &Lambda, init: &Term, xs: &Term, supply: &mut Supply) -> Built {
     build::reduce(Prim::ReduceSeq, f2, head, rest)
 }
 
-/// `let starts = toMem (pad 1 0 init (scanSeq f init totals))` and then
-/// `toMem (concat (join (mapPar (\(s, ys) -> scanSeq f s ys) (zip starts blocks))) (scanSeq f starts[q] rest))`
+/// `let starts = toMem (pad 1 0 init (scanSeq f init totals))` and then `toMem (concat all last)`,
+/// where `all` is `join (mapPar (\(s, ys) -> scanSeq f s ys) (zip starts blocks))` and `last` is
+/// `scanSeq f starts[q] rest`.
 fn scan(f: &Lambda, init: &Term, xs: &Term, supply: &mut Supply) -> Built {
     let (q, k) = blocks_of(xs);
     with(init, supply, |supply, init| {

@@ -338,7 +338,7 @@ pub fn available_memory() -> u128 {
 /// `ranges` says what the elements of parameters must be that are indices.
 ///
 /// # Errors
-/// As [`shape`] and [`check_type`]; `X0205` if a given index is out of its bounds.
+/// As [`shape`] and `check_type`; `X0205` if a given index is out of its bounds.
 pub fn inputs(
     function: &Function,
     sizes: &Sizes,

@@ -15,6 +15,7 @@ use crate::target::Target;
 mod choice;
 mod fuzz;
 mod library;
+mod look;
 mod models;
 mod polyhedral;
 mod ranks;
@@ -24,6 +25,8 @@ mod tune;
 pub use choice::{Choice, Mode};
 pub use fuzz::{Fuzz, FuzzOf};
 pub use library::Library;
+pub use look::Look;
+pub(crate) use look::{Completions, Man};
 pub use models::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
 pub use ranks::RanksOptions;
@@ -134,36 +137,6 @@ pub struct Machine {
     /// The names of the descriptions that ship.
     #[arg(long)]
     pub list: bool,
-}
-
-/// Options of `lozenge completions`.
-#[derive(Args, Debug)]
-pub(crate) struct Completions {
-    /// The shell.
-    #[arg(value_enum)]
-    pub shell: clap_complete::Shell,
-}
-
-/// Options of `lozenge man`.
-#[derive(Args, Debug)]
-pub(crate) struct Man {
-    /// Folder for the pages; it is made if it is not there.
-    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
-    pub output: PathBuf,
-}
-
-/// What is looked at between passes.
-#[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
-pub struct Look {
-    /// Print the loop program after this pass to the standard error; may be given several times (`lozenge passes` lists them).
-    #[arg(long, value_name = "PASS")]
-    pub print_after: Vec<String>,
-    /// Print the loop program after each pass that changed it.
-    #[arg(long)]
-    pub print_after_all: bool,
-    /// After each pass, check the loops by the validator, and by the interpreter at small sizes.
-    #[arg(long)]
-    pub verify: bool,
 }
 
 /// `lozenge compile`

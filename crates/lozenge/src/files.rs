@@ -101,7 +101,7 @@ pub(crate) fn tuned_path(program: &Path) -> PathBuf {
 /// The schedules that were tuned for a program, where a file of them is beside it and is to be looked for.
 ///
 /// # Errors
-/// As [`read_text`].
+/// As `read_text`.
 pub fn tuned(program: &Path) -> Result<Option<Source>, Failure> {
     let path = tuned_path(program);
     if !crate::config::current().tuned || !path.is_file() {

@@ -200,7 +200,7 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
 /// Rewrites the model of a file by the rules that ship.
 ///
 /// # Errors
-/// As [`open_for_rules`], [`rewriting::by_shipped_rules`] and [`write`].
+/// As `open_for_rules`, `rewriting::by_shipped_rules` and [`write`].
 pub fn optimize(path: &Path, output: &Path) -> Result<(), Failure> {
     let mut model = open_for_rules(path)?;
     sound(&mut model, path, false)?;

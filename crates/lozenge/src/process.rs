@@ -1,7 +1,7 @@
 //! Child processes: the C compiler and the programs it makes. They never outlive their time limit, and what they print is kept.
 //!
 //! Each has a process group of its own, which is killed when its first process ends, at the end of the time limit, and when the
-//! command is ended by a signal ([`crate::cleanup`]). Not here: what is compiled (`pipeline`) and what is run (`execute`).
+//! command is ended by a signal (`crate::cleanup`). Not here: what is compiled (`pipeline`) and what is run (`execute`).
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;

@@ -1,8 +1,8 @@
 //! Mapping to a core group of Sunway: from a function to one whose kernels run on a grid of cores with local memory.
 //!
-//! The modules are those of the third document (sections 4 to 6), each a function on schedule trees: the heterogeneous split ([`host_split`]) finds the
-//! outermost bands that can run in parallel; tiling ([`tile_sizes`]) chooses sizes by formulas 14, 17 and 23 and a cost model; data mapping ([`data_mapping`]) decides
-//! what goes to local memory, in which boxes and inside which loop; [`mapped_tree`] puts threads, tiles, transfers and waits into the tree; [`mapped_loops`] makes
+//! The modules are those of the third document (sections 4 to 6), each a function on schedule trees: the heterogeneous split (`host_split`) finds the
+//! outermost bands that can run in parallel; tiling (`tile_sizes`) chooses sizes by formulas 14, 17 and 23 and a cost model; data mapping (`data_mapping`) decides
+//! what goes to local memory, in which boxes and inside which loop; `mapped_tree` puts threads, tiles, transfers and waits into the tree; `mapped_loops` makes
 //! loops of it. The result is a loop program that the interpreter runs: a block `kernel` for each spawn, in it parallel loops over the cores, in them
 //! local arrays of kind scratchpad, copies and waits. Two parallel loops in sequence in one kernel are separated by a barrier.
 //!

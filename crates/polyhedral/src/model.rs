@@ -2,7 +2,7 @@
 //!
 //! Extraction is exact or says where it is not; a subscript that is neither affine nor data gets a diagnostic with the construct and the reason. A condition that is
 //! not affine stays with the statements inside as a guard: their instances are those that may run, and what they touch is what they may touch. A read whose
-//! subscript is data may touch every element along that dimension. A loop whose bounds are data is one statement with all that is in it ([`nest`]).
+//! subscript is data may touch every element along that dimension. A loop whose bounds are data is one statement with all that is in it (`nest`).
 //! Left out: copies and waits (they belong to a mapped program, not to one that is to be scheduled).
 
 pub(crate) mod nest;

@@ -1,8 +1,8 @@
 //! From a function to a program for several ranks ([`loops::ranks`]): arrays are cut into blocks, the
 //! owner of an element computes it, and what a rank needs of others is fetched in boxes.
 //!
-//! - [`layout`]: which dimension is cut along which axis. [`plan`]: from statements to steps.
-//!   [`phase`]: one piece on all ranks. `bounds`: what it reads. `tidy`: fetches that are needed once.
+//! - `layout`: which dimension is cut along which axis. `plan`: from statements to steps.
+//!   `phase`: one piece on all ranks. `bounds`: what it reads. `tidy`: fetches that are needed once.
 //! - `cost`: what a program costs at supposed sizes; of several layouts the cheapest is taken.
 //!
 //! Results are those of the sequential program to the last bit: no sum is taken apart, unless the user

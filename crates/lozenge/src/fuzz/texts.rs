@@ -17,7 +17,7 @@ pub enum Kind {
     Schedule,
     /// A loop program.
     Loops,
-    /// A strategy for [`STRATEGIC`].
+    /// A strategy for `STRATEGIC`.
     Strategy,
     /// A functional program.
     Program,

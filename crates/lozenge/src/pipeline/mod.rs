@@ -1,7 +1,7 @@
 //! From a source text to any of the stages: the order in which the other crates are called.
 //!
-//! [`Front::open`] reads a source, [`Front::lower`] takes a definition of it to a loop program, and
-//! [`Front::emit`] gives the text of a stage. What is wanted is said by a [`Request`]; results come
+//! `Front::open` reads a source, `Front::lower` takes a definition of it to a loop program, and
+//! `Front::emit` gives the text of a stage. What is wanted is said by a [`Request`]; results come
 //! with their warnings, and nothing is printed. Not here: files and processes (`files`, `execute`),
 //! which a request brings along where a source refers to others, and what the stages do.
 
@@ -9,6 +9,7 @@ pub mod athread;
 mod c;
 mod candidates;
 mod certificate;
+mod emission;
 mod functional;
 mod gain;
 pub mod graph;
@@ -28,6 +29,7 @@ use polyhedral::Optimized;
 pub use c::{done, machine, region_text, schedule_header};
 pub use candidates::{candidates, cycles};
 pub use certificate::Sides;
+pub use emission::{Emission, Promise};
 pub use functional::AUTOMATIC;
 use targets::{Emitted, Stage, Style};
 
@@ -77,34 +79,6 @@ pub struct Lowered {
     pub applied: Vec<Applied>,
     /// The candidates, the chosen one first, with what is predicted for each; empty without a choice.
     pub candidates: Vec<String>,
-}
-
-/// The text of a stage.
-#[derive(Clone, Debug)]
-pub struct Emission {
-    /// The text.
-    pub text: String,
-    /// Things to look at; the text is right without.
-    pub warnings: Vec<Diagnostic>,
-    /// Remarks without a code and a place, a line each.
-    pub notes: Vec<String>,
-    /// Macros of C regions whose values are built into the text.
-    pub macros: Vec<String>,
-    /// What regions of C functions go by.
-    pub promises: Vec<Promise>,
-    /// Whether updates of C regions may be made in another order, as asked for or declared: results then differ by roundings.
-    pub reassociated: bool,
-}
-
-/// What the result of a region of a C file goes by.
-#[derive(Clone, Debug)]
-pub struct Promise {
-    /// The C function that the region is in.
-    pub function: String,
-    /// What is taken for true without a test.
-    pub assumed: Vec<String>,
-    /// What is tested before it.
-    pub tested: Vec<String>,
 }
 
 /// What the candidates for a functional program are called.
