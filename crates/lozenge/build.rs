@@ -1,5 +1,6 @@
-//! Collects what the command carries with it: the pages of `docs/errors`, for `lozenge explain CODE`, the theory in `proofs`, for
-//! `lozenge prove` (neither needs a file at run time), and the commit, for `lozenge --version`.
+//! Collects what the command carries with it: the pages of `docs/errors`, for
+//! `lozenge explain CODE`, the theory in `proofs`, for `lozenge prove` (neither needs a file at run
+//! time), and the commit, for `lozenge --version`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

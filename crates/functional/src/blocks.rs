@@ -196,9 +196,9 @@ fn reduce_by_index(f: Lambda, base: Term, is: Term, xs: Term) -> Built {
     build::apply(Prim::ReduceByIndex, vec![Arg::Fun(f), Arg::Term(base), Arg::Term(is), Arg::Term(xs)])
 }
 
-/// Three numbers for which a function that is used over blocks does not associate, if they are found
-/// among small ones. Only functions of numbers that read nothing else are tried: of pairs, many that
-/// occur are no values.
+/// Three numbers for which a function that is used over blocks does not associate, if they are
+/// found among small ones. Only functions of numbers that read nothing else are tried: of pairs,
+/// many that occur are no values.
 pub fn refuted(definition: &Definition) -> Option<(Lambda, [i32; 3])> {
     let mut found = None;
     visit(&definition.body, &mut |f| {

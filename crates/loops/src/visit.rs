@@ -128,8 +128,8 @@ impl Expr {
         self.loads().any(|access| access.array == *array)
     }
 
-    /// Whether an index moves by one with a variable: it is the variable, plus or minus what does not
-    /// depend on it.
+    /// Whether an index moves by one with a variable: it is the variable, plus or minus what does
+    /// not depend on it.
     pub fn advances_with(&self, var: &Name) -> bool {
         let still = |e: &Expr| !e.mentions(var);
         match self {

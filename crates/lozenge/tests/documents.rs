@@ -1,5 +1,5 @@
-//! The documents as a book: the index names every page, every link leads somewhere, lines are short.
-//! Source files have names by which they are found.
+//! The documents as a book: the index names every page, every link leads somewhere, lines are
+//! short. Source files have names by which they are found.
 //!
 //! From `# Decisions` on, `docs/SUMMARY.md` is made by this test; `BLESS=1` writes it.
 
@@ -51,7 +51,8 @@ fn prose(text: &str) -> String {
             fenced = !fenced;
         } else if !fenced {
             for (k, piece) in line.split('`').enumerate() {
-                // What is between two backticks keeps its place, so that `[`name`](page)` is still a link.
+                // What is between two backticks keeps its place, so that `[`name`](page)` is still
+                // a link.
                 out.push_str(if k % 2 == 0 { piece } else { "code" });
             }
         }
@@ -126,7 +127,8 @@ fn every_link_leads_somewhere() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Paths in pages for developers: what is between backticks and begins with a folder of the repository.
+/// Paths in pages for developers: what is between backticks and begins with a folder of the
+/// repository.
 #[test]
 fn files_that_are_named_are_there() {
     let root = golden::root();
@@ -329,7 +331,8 @@ fn long_lines_are_found() {
     assert_eq!(long_comments(&code), [1, 8]);
 }
 
-/// The commands of `./x bench --all`, which `benches/tables.py --list` prints, are a listing of the page that explains them.
+/// The commands of `./x bench --all`, which `benches/tables.py --list` prints, are a listing of the
+/// page that explains them.
 #[test]
 fn performance_names_the_commands_of_its_tables() {
     let root = golden::root();

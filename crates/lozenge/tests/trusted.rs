@@ -1,4 +1,5 @@
-//! docs/trusted.md names every module that rewrites or prints programs. A new module must say what checks its result.
+//! docs/trusted.md names every module that rewrites or prints programs. A new module must say what
+//! checks its result.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -169,8 +169,8 @@ impl Promoter {
         }]
     }
 
-    /// A scalar for an element of an array: its declaration, and the access to it. Its name is taken
-    /// from here on.
+    /// A scalar for an element of an array: its declaration, and the access to it. Its name is
+    /// taken from here on.
     fn scalar(&mut self, array: &Name, elem: Elem) -> (Stmt, Access) {
         let name = fresh(&Name::new(format!("{array}_value")), &self.taken);
         self.taken.insert(name.clone());

@@ -10,9 +10,9 @@
 //! loops, which C compilers write out.
 //!
 //! The rewriting itself is [`Block::side_by_side`]. It is also for perfect nests of labelled
-//! assignments between their schedule and its check (`polyhedral::transform::unroll_and_jam`), where
-//! another proof says which nests those are. Here are chains in local accumulators, several in a
-//! body, which no schedule shows; each iteration gets accumulators of its own.
+//! assignments between their schedule and its check (`polyhedral::transform::unroll_and_jam`),
+//! where another proof says which nests those are. Here are chains in local accumulators, several
+//! in a body, which no schedule shows; each iteration gets accumulators of its own.
 
 mod block;
 

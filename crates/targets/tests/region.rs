@@ -1,4 +1,5 @@
-//! Statements that are spliced into C: golden files, and runs against the interpreter inside a C function.
+//! Statements that are spliced into C: golden files, and runs against the interpreter inside a C
+//! function.
 
 mod common;
 
@@ -39,7 +40,8 @@ fn regions_use_the_names_around_them() {
     });
 }
 
-/// The function around a region: it gives the region the objects that it expects, from the arguments of a generated function.
+/// The function around a region: it gives the region the objects that it expects, from the
+/// arguments of a generated function.
 fn around(function: &Function, region: &str) -> String {
     let empty = Function { body: Vec::new(), ..function.clone() };
     let program = loops::Program { functions: vec![empty] };

@@ -1,4 +1,5 @@
-//! Generated code against the reference interpreter: compiled with sanitizers, run on random data at sizes 0, 1, small and prime.
+//! Generated code against the reference interpreter: compiled with sanitizers, run on random data
+//! at sizes 0, 1, small and prime.
 
 mod common;
 
@@ -116,7 +117,8 @@ fn every_failed_allocation_is_reported_and_leaks_nothing() {
     assert!(seen > 20, "only {seen} allocations");
 }
 
-/// Random programs: every construct in every place, with sanitizers. `FUZZ=4000` asks for more of them.
+/// Random programs: every construct in every place, with sanitizers. `FUZZ=4000` asks for more of
+/// them.
 #[test]
 fn random_programs_agree_with_the_interpreter() {
     let flags = ["-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];

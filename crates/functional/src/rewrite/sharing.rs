@@ -38,8 +38,8 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// The term without names that nothing uses. `found` collects the variables that are used; a `let` is looked at after
-/// its body, so what only unused names use goes, too.
+/// The term without names that nothing uses. `found` collects the variables that are used; a `let`
+/// is looked at after its body, so what only unused names use goes, too.
 fn used(term: &Term, found: &mut HashSet<Var>) -> Term {
     match term.kind() {
         TermKind::Var(var) => {
@@ -114,7 +114,8 @@ fn share(cx: &mut Context<'_>, _: &[loops::Size], term: &Term) -> Rewritten {
     no("no loop occurs twice")
 }
 
-/// The term with `e`, which stands at these places, bound where they meet; none if it might not be computed there.
+/// The term with `e`, which stands at these places, bound where they meet; none if it might not be
+/// computed there.
 fn bound(
     cx: &mut Context<'_>,
     term: &Term,
@@ -148,7 +149,8 @@ fn bound(
     Ok(walk::replace(term, &meet, &whole))
 }
 
-/// The place outside of the functions around a place that `e` does not depend on, if its value must exist.
+/// The place outside of the functions around a place that `e` does not depend on, if its value must
+/// exist.
 fn outside<'t>(cx: &Context<'_>, term: &'t Term, place: &Position, e: &Term) -> Option<(Position, &'t Term)> {
     let free = walk::free_vars(e);
     let mut found = None;

@@ -54,8 +54,8 @@ impl Of {
     }
 }
 
-/// A sum of parts with factors, and a number. It saturates, where the forms of `arith` have no value:
-/// here a number only says how far to look.
+/// A sum of parts with factors, and a number. It saturates, where the forms of `arith` have no
+/// value: here a number only says how far to look.
 #[derive(Clone, Debug, Default)]
 struct Linear {
     number: i64,

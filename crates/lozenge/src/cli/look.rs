@@ -23,7 +23,8 @@ pub(crate) struct Man {
 /// What is looked at between passes.
 #[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Print the loop program after this pass to the standard error; may be given several times (`lozenge passes` lists them).
+    /// Print the loop program after this pass to the standard error; may be given several times
+    /// (`lozenge passes` lists them).
     #[arg(long, value_name = "PASS")]
     pub print_after: Vec<String>,
     /// Print the loop program after each pass that changed it.

@@ -15,7 +15,8 @@ pub struct Emission {
     pub macros: Vec<String>,
     /// What regions of C functions go by.
     pub promises: Vec<Promise>,
-    /// Whether updates of C regions may be made in another order, as asked for or declared: results then differ by roundings.
+    /// Whether updates of C regions may be made in another order, as asked for or declared: results
+    /// then differ by roundings.
     pub reassociated: bool,
 }
 

@@ -127,7 +127,8 @@ fn chooses(e: &Expr) -> bool {
     }
 }
 
-/// Whether what is stored depends on data: C compilers keep no element of such a loop in a register.
+/// Whether what is stored depends on data: C compilers keep no element of such a loop in a
+/// register.
 fn stores_by_data(body: &[Stmt], guarded: bool) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::Assign(assign) => guarded && !assign.target.indices.is_empty(),
@@ -188,8 +189,8 @@ fn any_loop(body: &[Stmt], holds: impl Fn(&Loop) -> bool) -> bool {
     visit::nodes(body).any(|stmt| matches!(stmt, Stmt::Loop(l) if holds(l)))
 }
 
-/// Whether C compilers make vectors of an innermost loop that is said to be one, without being told:
-/// arithmetic on elements at places that no data says, and no sums.
+/// Whether C compilers make vectors of an innermost loop that is said to be one, without being
+/// told: arithmetic on elements at places that no data says, and no sums.
 fn vectorised_anyway(l: &Loop) -> bool {
     fn plain(e: &Expr) -> bool {
         match e {

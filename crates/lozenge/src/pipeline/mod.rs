@@ -77,7 +77,8 @@ pub struct Lowered {
     pub warnings: Vec<String>,
     /// The passes that changed the function, with the function after each.
     pub applied: Vec<Applied>,
-    /// The candidates, the chosen one first, with what is predicted for each; empty without a choice.
+    /// The candidates, the chosen one first, with what is predicted for each; empty without a
+    /// choice.
     pub candidates: Vec<String>,
 }
 
@@ -164,7 +165,8 @@ impl Front {
         })
     }
 
-    /// Takes the chosen definition to a loop function, and through the polyhedral side where that is asked for.
+    /// Takes the chosen definition to a loop function, and through the polyhedral side where that
+    /// is asked for.
     ///
     /// # Errors
     /// `X0006` if there is no such definition; what the stages refuse.
@@ -215,7 +217,8 @@ impl Front {
         }
     }
 
-    /// What the polyhedral side refuses in a definition without naming a place gets the line where that begins.
+    /// What the polyhedral side refuses in a definition without naming a place gets the line where
+    /// that begins.
     fn placed(&self, name: &str, mut failure: Failure) -> Failure {
         let span = self.first_line(&Name::new(name));
         if let Some(span) =
@@ -397,7 +400,8 @@ impl Front {
         Ok(self.lower(&request)?.function)
     }
 
-    /// The statements of a region that a text names (`` `S0` ``), and where they stand; none of other sources.
+    /// The statements of a region that a text names (`` `S0` ``), and where they stand; none of
+    /// other sources.
     pub fn statements(&self, name: &Name, text: &str) -> Vec<(Name, Span)> {
         let Parsed::C(file) = &self.parsed else { return Vec::new() };
         let Some(region) = file.regions.iter().find(|region| region.function.name == *name) else {
@@ -454,7 +458,8 @@ impl Front {
         c::optimised(&self.source, function, request)
     }
 
-    /// Schedules for a function, by names for people: the compiler's choice first, then the other candidates.
+    /// Schedules for a function, by names for people: the compiler's choice first, then the other
+    /// candidates.
     ///
     /// # Errors
     /// What the polyhedral side refuses.

@@ -142,8 +142,8 @@ pub(super) fn keeps_text(source: &Source, region: &cfront::Region, request: &Req
 
 fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Result<Rewritten, Failure> {
     let info = &region.info;
-    // Where it is neither proved nor tested that pointers are apart, it is refused, unless it keeps its
-    // text anyway.
+    // Where it is neither proved nor tested that pointers are apart, it is refused, unless it keeps
+    // its text anyway.
     let refused = versions::tested(source, info, Vec::new(), request).err();
     if let Some(refused) = refused.filter(|_| !keeps_text(source, region, request)) {
         return Err(refused);

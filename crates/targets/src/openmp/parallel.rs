@@ -481,7 +481,8 @@ impl Lower<'_> {
     }
 }
 
-/// Whether a loop only adds to, or multiplies into, numbers that its threads have for themselves: each of them may have lanes, too.
+/// Whether a loop only adds to, or multiplies into, numbers that its threads have for themselves:
+/// each of them may have lanes, too.
 fn is_sum(l: &Loop) -> bool {
     let combined = |op: &ReduceOp, name: &Name| {
         let own = |stmt: &Stmt| match stmt {

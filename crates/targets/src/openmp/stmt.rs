@@ -278,8 +278,8 @@ impl Lower<'_> {
             }
             return Ok(CStmt::Assign(target, "=", sum));
         }
-        // A difference is the sum with the negated number, to the last bit; compilers fuse it with a
-        // product where they do not fuse the negation of one.
+        // A difference is the sum with the negated number, to the last bit; compilers fuse it with
+        // a product where they do not fuse the negation of one.
         if let (ReduceOp::Add, Expr::Unary(loops::UnaryOp::Neg, amount), true) =
             (update.op, &assign.value, (ty.is_narrow() || ty.is_float()) && !self.paper())
         {

@@ -1,7 +1,8 @@
 //! Random inputs of models, for comparisons before and after.
 //!
-//! Integers are what rules go wrong on, so they come from the whole range of their type, where nothing but arithmetic is done with them. Those
-//! that are places in a tensor are inside of it; of those that say a shape or an axis, little is tried.
+//! Integers are what rules go wrong on, so they come from the whole range of their type, where
+//! nothing but arithmetic is done with them. Those that are places in a tensor are inside of it; of
+//! those that say a shape or an axis, little is tried.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -134,7 +135,8 @@ fn extents(model: &Model, node: &Node) -> Option<Vec<Dim>> {
     data.get(axes).map(<[Dim]>::to_vec)
 }
 
-/// Numbers for the named extents of the inputs, and for those that have no name: the first, or others if the model has no value on these.
+/// Numbers for the named extents of the inputs, and for those that have no name: the first, or
+/// others if the model has no value on these.
 pub(super) fn sizes(model: &Model, seed: u64, attempt: u64) -> BTreeMap<Name, i64> {
     let mut sizes = BTreeMap::new();
     for id in model.graph.inputs() {
@@ -165,8 +167,8 @@ pub(super) fn sizes(model: &Model, seed: u64, attempt: u64) -> BTreeMap<Name, i6
     sizes
 }
 
-/// What integers are drawn from if nothing else helps: 0 and 1 are places in most things, but nothing is divided by 0, and one place is below an
-/// extent of 1.
+/// What integers are drawn from if nothing else helps: 0 and 1 are places in most things, but
+/// nothing is divided by 0, and one place is below an extent of 1.
 #[derive(Clone, Copy)]
 enum Few {
     Bits,
