@@ -209,7 +209,8 @@ fn summarise(term: &Term, summaries: &mut HashMap<usize, Summary>) -> Summary {
                     size.to_string().hash(&mut hasher);
                 }
             }
-            (summary.loops, summary.long) = loop_of(*prim, args);
+            let made = loop_of(*prim, args);
+            (summary.loops, summary.long) = (made != Loops::None, made == Loops::Long);
         }
     }
     for (_, child) in walk::children(term) {
@@ -223,8 +224,16 @@ fn summarise(term: &Term, summaries: &mut HashMap<usize, Summary>) -> Summary {
     summary
 }
 
-/// Whether a primitive is a loop whose result is worth keeping, and whether it may be long.
-fn loop_of(prim: Prim, args: &[Arg]) -> (bool, bool) {
+/// What a primitive is: no loop whose result is worth keeping, or one that is short, or may be long.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loops {
+    None,
+    Short,
+    Long,
+}
+
+fn loop_of(prim: Prim, args: &[Arg]) -> Loops {
+    let of = |short: bool| if short { Loops::Short } else { Loops::Long };
     let short = |arg: Option<&Arg>| match arg {
         Some(Arg::Term(xs)) => {
             matches!(xs.ty(), DataType::Array(n, _) if n.as_constant().is_some_and(|n| n < LONG))
@@ -233,8 +242,8 @@ fn loop_of(prim: Prim, args: &[Arg]) -> (bool, bool) {
         _ => false,
     };
     match prim {
-        Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar => (true, !short(args.last())),
-        Prim::Iterate => (true, !short(args.first())),
+        Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar => of(short(args.last())),
+        Prim::Iterate => of(short(args.first())),
         Prim::ScanSeq
         | Prim::ScanPar
         | Prim::ReduceByIndex
@@ -243,7 +252,7 @@ fn loop_of(prim: Prim, args: &[Arg]) -> (bool, bool) {
         | Prim::ToMem
         | Prim::TransPar
         | Prim::ReverseSeq
-        | Prim::CopySeq => (true, true),
-        _ => (false, false),
+        | Prim::CopySeq => Loops::Long,
+        _ => Loops::None,
     }
 }
