@@ -224,7 +224,8 @@ fn summarise(term: &Term, summaries: &mut HashMap<usize, Summary>) -> Summary {
     summary
 }
 
-/// What a primitive is: no loop whose result is worth keeping, or one that is short, or may be long.
+/// What a primitive is: no loop whose result is worth keeping, or one that is short, or may be
+/// long.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loops {
     None,
