@@ -181,7 +181,8 @@ def measured(command):
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(began))
     ended = "" if done.returncode == 0 else f" **It failed with exit code {done.returncode}.**"
     head = (
-        f"{when}, commit {commit()}, load {load:.1f} before; {time.time() - began:.0f} s, of which {used:.0f} s of processor time.{ended}"
+        f"{when}, commit {commit()}, load {load:.1f} before; {time.time() - began:.0f} s,\n"
+        f"of which {used:.0f} s of processor time.{ended}"
     )
     return f"{head}\n\n```text\n{done.stdout.rstrip()}\n```", done.returncode == 0
 
@@ -201,8 +202,8 @@ def page(name, commands, sections, quick):
     lines = [
         f"# Performance: {name}",
         "",
-        "Written by `./x bench --all`. [Performance](../performance.md) explains the tables. A ratio is *their",
-        "time over ours*: above 1, Lozenge is faster.",
+        "Written by `./x bench --all`. [Performance](../performance.md) explains the tables. A ratio is",
+        "*their time over ours*: above 1, Lozenge is faster.",
         "",
         about(name),
     ]

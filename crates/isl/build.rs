@@ -1,10 +1,12 @@
 //! Links the integer set library isl, and gmp which it needs.
 //!
-//! Both are linked statically where their archives are installed (Debian's `libisl-dev` and `libgmp-dev` have them), so that the
-//! program needs no library of ours at run time. Else, or with `LOZENGE_LINK_ISL=dynamic`, the shared library is used.
+//! Both are linked statically where their archives are installed (Debian's `libisl-dev` and
+//! `libgmp-dev` have them), so that the program needs no library of ours at run time. Else, or with
+//! `LOZENGE_LINK_ISL=dynamic`, the shared library is used.
 //!
-//! With the feature `bundled`, isl is built from sources and linked by the crate `isl-rs`. For another processor than this
-//! one, archives are looked for by that one's compiler: `TARGET-gcc`, or what `CC_TARGET` names.
+//! With the feature `bundled`, isl is built from sources and linked by the crate `isl-rs`. For
+//! another processor than this one, archives are looked for by that one's compiler: `TARGET-gcc`,
+//! or what `CC_TARGET` names.
 
 use std::env;
 use std::path::PathBuf;

@@ -25,7 +25,8 @@ fn files(folder: &Path, extension: &str) -> Vec<(String, PathBuf)> {
     files
 }
 
-/// Writes names and texts as `carried.rs` reads them: each ended by a zero byte, all of it deflated.
+/// Writes names and texts as `carried.rs` reads them: each ended by a zero byte, all of it
+/// deflated.
 fn pack(to: &Path, files: &[(String, PathBuf)]) {
     let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
     for (name, path) in files {

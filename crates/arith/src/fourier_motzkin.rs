@@ -1,10 +1,10 @@
 //! Fourier-Motzkin elimination, and loop bounds by it.
 //!
 //! A system is a conjunction of linear inequalities `sum c_k x_k + c >= 0` over variables.
-//! Eliminating a variable pairs each of its lower bounds with each of its upper bounds; what follows
-//! from the others is removed. The result is exact over the rationals. Over the integers it is exact
-//! where in each pair one of the two coefficients is 1 (up to common factors), and the result says
-//! so; else it may have solutions that no integer value of the variable extends.
+//! Eliminating a variable pairs each of its lower bounds with each of its upper bounds; what
+//! follows from the others is removed. The result is exact over the rationals. Over the integers it
+//! is exact where in each pair one of the two coefficients is 1 (up to common factors), and the
+//! result says so; else it may have solutions that no integer value of the variable extends.
 //!
 //! Elimination can square the number of rows at each step. All work is bounded by a [`Budget`].
 
@@ -215,9 +215,9 @@ impl<V: Ord + Clone> System<V> {
         })
     }
 
-    /// Whether there is proved to be no integer solution, with this much work. `false` also where the
-    /// proof would grow too large. A combination whose coefficients do not fit is
-    /// left out, which only weakens the proof.
+    /// Whether there is proved to be no integer solution, with this much work. `false` also where
+    /// the proof would grow too large. A combination whose coefficients do not fit is left out,
+    /// which only weakens the proof.
     pub fn is_empty_within(&self, budget: &Budget) -> bool {
         let mut rows = Rows::default();
         if !self.rows.iter().all(|row| rows.add(row.clone())) {

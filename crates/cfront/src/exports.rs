@@ -46,11 +46,13 @@ pub struct ExportParam {
     pub pointer: bool,
     /// Whether it is a `restrict` pointer.
     pub restrict: bool,
-    /// Extents in C, over the parameters before it; none for what is not written. A plain pointer has one that is none.
+    /// Extents in C, over the parameters before it; none for what is not written. A plain pointer
+    /// has one that is none.
     pub extents: Vec<Option<String>>,
 }
 
-/// The functions that other files can call, in the order of the text. What is not understood is passed over.
+/// The functions that other files can call, in the order of the text. What is not understood is
+/// passed over.
 pub fn exports(original: &str, preprocessed: &str) -> Vec<Export> {
     let source = Source::new(original, preprocessed);
     let mut parser = Parser::new(&source);

@@ -39,8 +39,9 @@ pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Res
     spliced(original, file, replacements, false)
 }
 
-/// As [`splice`], with `#line` directives: what debuggers and C compilers tell of the result leads to
-/// the lines of the original. Every line of a replacement is on the line where its region begins.
+/// As [`splice`], with `#line` directives: what debuggers and C compilers tell of the result leads
+/// to the lines of the original. Every line of a replacement is on the line where its region
+/// begins.
 ///
 /// # Errors
 /// As [`splice`].

@@ -135,8 +135,9 @@ fn reduce(f: &Lambda, init: &Term, xs: &Term, supply: &mut Supply) -> Built {
     build::reduce(Prim::ReduceSeq, f2, head, rest)
 }
 
-/// `let starts = toMem (pad 1 0 init (scanSeq f init totals))` and then
-/// `toMem (concat (join (mapPar (\(s, ys) -> scanSeq f s ys) (zip starts blocks))) (scanSeq f starts[q] rest))`
+/// `let starts = toMem (pad 1 0 init (scanSeq f init totals))` and then `toMem (concat all last)`,
+/// where `all` is `join (mapPar (\(s, ys) -> scanSeq f s ys) (zip starts blocks))` and `last` is
+/// `scanSeq f starts[q] rest`.
 fn scan(f: &Lambda, init: &Term, xs: &Term, supply: &mut Supply) -> Built {
     let (q, k) = blocks_of(xs);
     with(init, supply, |supply, init| {
@@ -195,9 +196,9 @@ fn reduce_by_index(f: Lambda, base: Term, is: Term, xs: Term) -> Built {
     build::apply(Prim::ReduceByIndex, vec![Arg::Fun(f), Arg::Term(base), Arg::Term(is), Arg::Term(xs)])
 }
 
-/// Three numbers for which a function that is used over blocks does not associate, if they are found
-/// among small ones. Only functions of numbers that read nothing else are tried: of pairs, many that
-/// occur are no values.
+/// Three numbers for which a function that is used over blocks does not associate, if they are
+/// found among small ones. Only functions of numbers that read nothing else are tried: of pairs,
+/// many that occur are no values.
 pub fn refuted(definition: &Definition) -> Option<(Lambda, [i32; 3])> {
     let mut found = None;
     visit(&definition.body, &mut |f| {

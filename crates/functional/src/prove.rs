@@ -3,8 +3,8 @@
 //!
 //! The goal is refuted. Linear constraints over monomials are collected: the negated goal, the
 //! facts, what holds of quotients and remainders, and some products of these. Fourier-Motzkin
-//! elimination ([`arith::System`]) derives a contradiction. `true` is a proof. `false` means "not shown", also if the
-//! work would exceed a bound.
+//! elimination ([`arith::System`]) derives a contradiction. `true` is a proof. `false` means "not
+//! shown", also if the work would exceed a bound.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -255,7 +255,8 @@ def modulo {t: int} (x y: t): t = x % y";
     assert_eq!(*checked.elaborate("root").unwrap().body.ty(), DataType::Scalar(Scalar::F32));
 }
 
-/// Definitions that call each other twice: their core forms double, up to a limit that counts steps.
+/// Definitions that call each other twice: their core forms double, up to a limit that counts
+/// steps.
 #[test]
 fn what_doubles_with_each_call_is_refused() {
     let mut text = String::from("def d0 [n] (xs: [n]f32): [n]f32 = mapPar (\\x -> x * x) xs\n");

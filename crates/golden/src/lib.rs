@@ -1,15 +1,17 @@
 //! Data-driven tests: an input file, and beside it the text that is expected of it.
 //!
-//! Tests only: this crate is a dev-dependency of the rooms and reads and writes files, which they never do.
-//! Not here: running programs, comparing numbers, or any knowledge of what the texts mean.
+//! Tests only: this crate is a dev-dependency of the rooms and reads and writes files, which they
+//! never do. Not here: running programs, comparing numbers, or any knowledge of what the texts
+//! mean.
 //!
 //! ```no_run
 //! // For every tests/loops/print/*.loops: print it again and compare with the .out beside it.
 //! golden::check("loops/print", "loops", "out", |case| case.input.to_uppercase());
 //! ```
 //!
-//! `BLESS=1 cargo test` writes what came out as the new expectation; `GOLDEN=part` runs only files whose path contains `part`.
-//! A missing expectation is a failure unless blessing, and so is a folder without inputs.
+//! `BLESS=1 cargo test` writes what came out as the new expectation; `GOLDEN=part` runs only files
+//! whose path contains `part`. A missing expectation is a failure unless blessing, and so is a
+//! folder without inputs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -30,7 +32,8 @@ pub struct Case {
 
 /// Says that a test, or a part of it, is not run, and why: `skipped: REASON` on the standard error.
 ///
-/// The line is seen although the test passes, because it does not go through what the test harness captures.
+/// The line is seen although the test passes, because it does not go through what the test harness
+/// captures.
 pub fn skipped(reason: &str) {
     // A closed stream is no reason to fail.
     let _ = writeln!(std::io::stderr(), "skipped: {reason}");
@@ -47,7 +50,8 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
-/// The inputs with this extension (without its dot) in `tests/<area>` and the folders below, in order of their paths.
+/// The inputs with this extension (without its dot) in `tests/<area>` and the folders below, in
+/// order of their paths.
 ///
 /// # Panics
 /// If there is none, or if one can't be read.
@@ -80,10 +84,12 @@ fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// Runs `run` on every `tests/<area>/**/*.<extension>` and compares with the file of the same name that ends in `expected`.
+/// Runs `run` on every `tests/<area>/**/*.<extension>` and compares with the file of the same name
+/// that ends in `expected`.
 ///
 /// # Panics
-/// If an output differs, an expectation is missing, `run` panics on a case, or there is no input. All failures are told together.
+/// If an output differs, an expectation is missing, `run` panics on a case, or there is no input.
+/// All failures are told together.
 pub fn check(area: &str, extension: &str, expected: &str, run: impl Fn(&Case) -> String) {
     let mut failures = String::new();
     for case in cases(area, extension) {
@@ -121,7 +127,8 @@ pub fn compare(expected: &Path, actual: &str) -> Result<(), String> {
     }
 }
 
-/// The difference of two texts line by line: `-` only in `old`, `+` only in `new`, with two lines of context.
+/// The difference of two texts line by line: `-` only in `old`, `+` only in `new`, with two lines
+/// of context.
 pub fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
@@ -129,7 +136,8 @@ pub fn diff(old: &str, new: &str) -> String {
     let (middle_old, middle_new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
     let mut lines: Vec<(char, &str)> = Vec::new();
     lines.extend(old[..head].iter().map(|l| (' ', *l)));
-    // The table of common subsequences is quadratic: beyond a bound everything in the middle counts as changed.
+    // The table of common subsequences is quadratic: beyond a bound everything in the middle counts
+    // as changed.
     if middle_old.len().saturating_mul(middle_new.len()) <= 4_000_000 {
         common_subsequence(middle_old, middle_new, &mut lines);
     } else {

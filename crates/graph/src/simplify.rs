@@ -2,10 +2,10 @@
 //! depends on constants alone is computed.
 //!
 //! Constants are computed by the operators' own programs ([`crate::operators`]) or by their
-//! shortcut ([`crate::folding_kernels`]), if there is one. Random operators are never computed and never
-//! merged. The same holds for operators of another domain than the standard one, whose meaning is
-//! not known, and for nodes with subgraphs. Each pass is linear in the size of the graph. Names and
-//! types of the graph's outputs stay.
+//! shortcut ([`crate::folding_kernels`]), if there is one. Random operators are never computed and
+//! never merged. The same holds for operators of another domain than the standard one, whose
+//! meaning is not known, and for nodes with subgraphs. Each pass is linear in the size of the
+//! graph. Names and types of the graph's outputs stay.
 
 use std::hash::BuildHasher;
 
@@ -53,8 +53,8 @@ pub struct FoldOptions {
     /// Whether quantised parameters are dequantised (`DequantizeLinear`) by the rule for all
     /// operators. If not, this is done only if the result is no larger than they are.
     pub dequantise: bool,
-    /// Whether results of the model are computed as well, and then are parameters that it returns: for
-    /// C, where a result may also be a shape.
+    /// Whether results of the model are computed as well, and then are parameters that it returns:
+    /// for C, where a result may also be a shape.
     pub returned: bool,
     /// All constants of a graph together may grow to this many bytes, and not at all if they are
     /// larger already. What would exceed this is left for the model to compute.

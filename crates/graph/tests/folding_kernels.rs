@@ -1,4 +1,5 @@
-//! The shortcut of constant folding gives what the operators' programs evaluate to, bit for bit, and knows when it does not know.
+//! The shortcut of constant folding gives what the operators' programs evaluate to, bit for bit,
+//! and knows when it does not know.
 
 use graph::{Attribute, AttributeValue, ElementType, Operator, Tensor, folding_kernels, operators};
 use proptest::prelude::*;
@@ -48,8 +49,9 @@ fn bits(tensor: &Tensor) -> (ElementType, Vec<usize>, Vec<u8>) {
     (tensor.elem, tensor.dims.clone(), bytes)
 }
 
-/// Calls that are left to the programs though these have a result: numbers that an integer type can't hold, divisors of 0 that divide nothing,
-/// places beyond an axis, parts that do not fit; where extents are 0 or 1 the programs need not look.
+/// Calls that are left to the programs though these have a result: numbers that an integer type
+/// can't hold, divisors of 0 that divide nothing, places beyond an axis, parts that do not fit;
+/// where extents are 0 or 1 the programs need not look.
 fn is_left(call: &Call, result: &Tensor) -> bool {
     match call.op {
         "Cast" => !result.elem.is_float(),

@@ -1,8 +1,10 @@
 //! Functions of models put in place of their calls.
 //!
-//! `tests/graph/functions/*.models`: models in textual form with `---` between them; all but the last stand for functions (`meta domain`,
-//! `meta overload`, `meta attributes` say what a model has no place for, the attributes of a node `Defaults` are those with a default).
-//! Beside each the model without functions, or what is said of it. The node tests of the `onnx` package go through a function of their own.
+//! `tests/graph/functions/*.models`: models in textual form with `---` between them; all but the
+//! last stand for functions (`meta domain`, `meta overload`, `meta attributes` say what a model has
+//! no place for, the attributes of a node `Defaults` are those with a default). Beside each the
+//! model without functions, or what is said of it. The node tests of the `onnx` package go through
+//! a function of their own.
 
 mod support;
 
@@ -102,7 +104,8 @@ fn a_model_without_calls_stays_as_it_is() {
     assert_eq!(graph::onnx::functions(&model).expect("readable").len(), 1);
 }
 
-/// Functions that each call the one before twice: what comes out doubles with each, and is refused before memory is full.
+/// Functions that each call the one before twice: what comes out doubles with each, and is refused
+/// before memory is full.
 #[test]
 fn what_multiplies_is_bounded() {
     let level = |k: usize| {
@@ -152,7 +155,8 @@ fn long_chains_of_functions_are_inlined() {
     assert_eq!(model.graph.node_count(), 1);
 }
 
-/// Damaged files are refused or read, and what is read is inlined or refused: nothing panics, nothing takes all memory.
+/// Damaged files are refused or read, and what is read is inlined or refused: nothing panics,
+/// nothing takes all memory.
 #[test]
 fn damaged_functions_do_no_harm() {
     let (mut state, mut inlined) = (7u64, 0);
@@ -188,7 +192,8 @@ fn damaged_functions_do_no_harm() {
     assert!(inlined > 300, "{inlined}");
 }
 
-/// A model whose graph is a function that is called once; the attributes of its nodes come from the call.
+/// A model whose graph is a function that is called once; the attributes of its nodes come from the
+/// call.
 fn wrapped(bytes: &[u8]) -> Option<Vec<u8>> {
     let graph = part(bytes, 7)?;
     let (mut function, mut call, mut outer) = (Writer::default(), Writer::default(), Writer::default());

@@ -1,4 +1,5 @@
-//! Whatever is given to an operator, it computes or refuses: inference, programs, the evaluator and programs for C never panic.
+//! Whatever is given to an operator, it computes or refuses: inference, programs, the evaluator and
+//! programs for C never panic.
 //!
 //! `LOZENGE_HOSTILE=N` draws N calls of each operator instead of the usual number.
 
@@ -121,7 +122,8 @@ fn draw(name: &str, dice: &mut Dice) -> Option<Drawn> {
             Arity::Some => 1 + dice.below(2),
         };
         for _ in 0..times {
-            // Types and shapes that go together are more likely than not, so that programs get past the first check.
+            // Types and shapes that go together are more likely than not, so that programs get past
+            // the first check.
             let list = dice.once_in(4);
             if dice.once_in(4) {
                 elem = dice.pick(&TYPES);

@@ -1,4 +1,5 @@
-//! Indices that are outside of what they are indices of: refused where they are known, checked by the plan where they are not.
+//! Indices that are outside of what they are indices of: refused where they are known, checked by
+//! the plan where they are not.
 
 use std::collections::HashMap;
 
@@ -23,7 +24,8 @@ fn numbers(dims: &[usize]) -> Tensor {
     Tensor::from_f32s(dims.to_vec(), &(0..count).map(|k| k as f32).collect::<Vec<_>>())
 }
 
-/// The call, the shape of its indices, that of its updates or result, extents that the parts of an index count along.
+/// The call, the shape of its indices, that of its updates or result, extents that the parts of an
+/// index count along.
 type Case = (&'static str, &'static [usize], &'static [usize], &'static [i64]);
 
 /// Each operator.

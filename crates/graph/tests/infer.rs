@@ -17,7 +17,8 @@ fn refusal(lines: &str) -> String {
     infer(&mut model).unwrap_err().message
 }
 
-/// What newer operators do with such operands is something else, so nothing may be computed of them.
+/// What newer operators do with such operands is something else, so nothing may be computed of
+/// them.
 #[test]
 fn operands_that_begin_at_an_axis_are_refused() {
     for op in ["Add", "Pow", "Equal"] {

@@ -1,4 +1,5 @@
-//! The file format: what was read is written back, parts that were not changed keep their bytes, and nothing in a file is trusted.
+//! The file format: what was read is written back, parts that were not changed keep their bytes,
+//! and nothing in a file is trusted.
 
 use bytes::Bytes;
 use graph::text::parse_model;
@@ -223,7 +224,8 @@ fn what_is_defined_twice_is_refused() {
     );
 }
 
-/// A model of two nodes in a row, in which the last or first occurrence of a name in the file is another one.
+/// A model of two nodes in a row, in which the last or first occurrence of a name in the file is
+/// another one.
 fn renamed(from: &[u8], to: &[u8], last: bool) -> Model {
     let model = parse_model(
         "model ir 10 opset \"\" 21 graph g { input xxxx: f32[2] init wwww: f32[2] = [1.0, 2.0] aaaa = Add(xxxx, wwww) bbbb = Relu(aaaa) output bbbb: f32[2] }",
@@ -260,7 +262,8 @@ fn cycles_and_missing_parameters_are_named_and_end_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
 
-    /// Damage of every kind: bytes overwritten, cut out, doubled. What is still read is written and read back as the same.
+    /// Damage of every kind: bytes overwritten, cut out, doubled. What is still read is written and
+    /// read back as the same.
     #[test]
     fn damaged_files_never_panic(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 1..12)) {
         let (_, bytes) = example();

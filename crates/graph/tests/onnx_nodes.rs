@@ -1,7 +1,8 @@
 //! The node tests of the `onnx` package through the operator library.
 //!
-//! `./x onnx` writes the cases (`tests/onnx/cases.py`) and runs this; without the folder in `LOZENGE_ONNX_CASES` it says so and does nothing.
-//! `tests/onnx/expected.txt` lists what is expected of each case that does not pass, so that a regression fails.
+//! `./x onnx` writes the cases (`tests/onnx/cases.py`) and runs this; without the folder in
+//! `LOZENGE_ONNX_CASES` it says so and does nothing. `tests/onnx/expected.txt` lists what is
+//! expected of each case that does not pass, so that a regression fails.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! Inference against `onnx.shape_inference` on the models of the node tests (`tests/onnx/infer_types.py`): no contradiction, and hardly anything less.
+//! Inference against `onnx.shape_inference` on the models of the node tests
+//! (`tests/onnx/infer_types.py`): no contradiction, and hardly anything less.
 //!
 //! Without the folder in `LOZENGE_ONNX_TYPES` it says so and does nothing.
 
@@ -8,7 +9,8 @@ use std::path::PathBuf;
 use graph::text::parse_graph;
 use graph::{Dim, TensorType, infer, onnx};
 
-/// Values of which less is known than the peer knows: operators without a rule, and extents that follow from an input's contents.
+/// Values of which less is known than the peer knows: operators without a rule, and extents that
+/// follow from an input's contents.
 const MOST_WORSE: usize = 230;
 
 fn parse(text: &str) -> TensorType {

@@ -1,6 +1,6 @@
 //! The table of operators, and properties of their programs.
 
-use graph::operators::{Call, Operand, TABLE, compiled, meaning, page};
+use graph::operators::{Call, Operand, Role, TABLE, Work, compiled, meaning, page};
 use graph::{Attribute, ElementType, Operator, Tensor};
 use loops::{Registers, Size};
 
@@ -38,6 +38,49 @@ fn operators_of_the_library_are_operators_of_the_schema() {
                 entry.name
             );
         }
+    }
+}
+
+/// The record of an operator says of an input what its name in the standard says.
+#[test]
+fn inputs_have_the_roles_that_their_names_say() {
+    let mut seen = 0;
+    for entry in TABLE.iter().filter(|entry| entry.domain.is_empty()) {
+        let Some(schema) = graph::schema::versions("", entry.name).iter().rev().find(|s| !s.deprecated)
+        else {
+            continue;
+        };
+        let (_, most) = schema.input_range();
+        for (slot, _) in entry.inputs {
+            assert!(most.is_none_or(|most| *slot < most), "`{}` has no input {slot}", entry.name);
+        }
+        for (slot, input) in schema.inputs.iter().enumerate() {
+            let role = entry.role(slot);
+            if role == Role::Opaque {
+                continue;
+            }
+            let expected: &[Role] = match input.name {
+                "axes" | "axis" => &[Role::Axes],
+                "shape" | "repeats" | "starts" | "ends" | "steps" | "pads" | "split" => &[Role::Shape],
+                "indices" if entry.moves || entry.family == "gather" => &[Role::Places],
+                "W" | "w" if entry.work == Work::Convolution => &[Role::Weights],
+                "scale" | "B" if entry.work == Work::Scaling => &[Role::Channel],
+                _ => continue,
+            };
+            seen += 1;
+            assert!(expected.contains(&role), "input `{}` of `{}` is {role:?}", input.name, entry.name);
+        }
+    }
+    assert!(seen >= 35, "{seen}");
+}
+
+/// Quantised operators take no floating-point numbers as data.
+#[test]
+fn products_of_bytes_are_of_integers_only() {
+    for name in ["ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"] {
+        let entry = graph::operators::lookup("", name).unwrap();
+        assert!(!entry.elements.others, "`{name}`");
+        assert!(matches!(entry.work, Work::Convolution | Work::Product), "`{name}`");
     }
 }
 

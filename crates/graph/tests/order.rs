@@ -1,4 +1,5 @@
-//! Scatters that meet a place more than once and the first elements in order, against loops that say the same in another way.
+//! Scatters that meet a place more than once and the first elements in order, against loops that
+//! say the same in another way.
 
 use std::collections::HashMap;
 

@@ -125,7 +125,8 @@ fn dead_code_goes_and_what_subgraphs_use_stays() {
     assert_eq!(m.graph.initializers().count(), 1);
 }
 
-/// The small models give the same after all passes, up to the last bit: nothing is computed in another way.
+/// The small models give the same after all passes, up to the last bit: nothing is computed in
+/// another way.
 #[test]
 fn generated_models_stay_what_they_were() {
     for name in ["mlp", "gpt", "bert", "chain", "parallel"] {

@@ -1,4 +1,5 @@
-//! Slices of all kinds, in shapes, in known elements, folded and evaluated, against the places that the operator's description names.
+//! Slices of all kinds, in shapes, in known elements, folded and evaluated, against the places that
+//! the operator's description names.
 
 use std::collections::HashMap;
 

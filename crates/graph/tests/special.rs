@@ -1,5 +1,5 @@
-//! Operators on NaN, infinities, zeros of both signs and the ends of the range: what onnxruntime and the reference evaluator give
-//! (`tests/onnx/special.py` writes the table).
+//! Operators on NaN, infinities, zeros of both signs and the ends of the range: what onnxruntime
+//! and the reference evaluator give (`tests/onnx/special.py` writes the table).
 
 #[path = "../../../tests/onnx/special.rs"]
 mod special;
@@ -14,7 +14,8 @@ fn table() -> Vec<Special> {
     calls
 }
 
-/// Why a result is not the right one, if it is not: NaN for NaN, infinities and zeros with their signs, others nearly.
+/// Why a result is not the right one, if it is not: NaN for NaN, infinities and zeros with their
+/// signs, others nearly.
 fn wrong(got: &Tensor, want: &Tensor) -> Option<String> {
     if (got.elem, &got.dims) != (want.elem, &want.dims) {
         return Some(format!("{} for {}", got.ty(), want.ty()));

@@ -7,7 +7,7 @@
 //! one core of a server of 2024, rounded. `lozenge bench --costs` measures them again and prints
 //! the model's error.
 
-use graph::operators::{self, Work};
+use graph::operators::{self, Role, Work};
 use graph::{Dim, Graph, Model, Node, NodeId, ValueId};
 use loops::Size;
 
@@ -55,12 +55,14 @@ pub(crate) fn node_cost(graph: &Graph, facts: &Facts, id: NodeId) -> f64 {
     let op = node.op();
     let out = node.output(0).map_or(0.0, |v| elements(graph, v));
     let input = node.input(0).map_or(out, |v| elements(graph, v));
-    let known = operators::lookup("", &op.name).map_or(Work::Plain, |entry| entry.work);
+    let entry = operators::lookup("", &op.name);
+    let known = entry.map_or(Work::Plain, |entry| entry.work);
     let work = match known {
         _ if !op.is_standard() => 0.0,
         Work::Description => return CALL,
         Work::Convolution => {
-            let terms = node.input(1).map_or(NOMINAL, |w| elements(graph, w) / extent(graph, w, 0).max(1.0));
+            let weights = entry.and_then(|entry| entry.slot(Role::Weights)).and_then(|slot| node.input(slot));
+            let terms = weights.map_or(NOMINAL, |w| elements(graph, w) / extent(graph, w, 0).max(1.0));
             2.0 * out * terms / if terms < FEW_TERMS { NARROW } else { CONVOLUTION }
         }
         Work::Product => {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use graph::operators::{self, Role, Work};
 use graph::simplify::{FoldOptions, is_folded};
 use graph::{AttributeValue, Graph, Model, Node, NodeId, Operator, Producer, Tensor, ValueId};
 
@@ -404,13 +405,15 @@ impl<'a> Context<'a> {
             let rank = rank_of(0)? as i64;
             return Ok(Some(Value::Tuple((0..rank).rev().map(Value::Int).collect())));
         }
-        let convolution =
-            op.is("Conv") || op.is("ConvTranspose") || op.is("ConvInteger") || op.is("QLinearConv");
-        let window = convolution || op.is("MaxPool") || op.is("AveragePool") || op.is("LpPool");
+        let Some(entry) = operators::lookup("", &op.name).filter(|_| op.is_standard()) else {
+            return Ok(None);
+        };
+        let convolution = entry.work == Work::Convolution;
+        let window = convolution || entry.work == Work::Window;
         if !window || !matches!(name, "strides" | "dilations" | "pads" | "kernel_shape" | "output_padding") {
             return Ok(None);
         }
-        let weight = if op.is("QLinearConv") { 3 } else { 1 };
+        let weight = entry.slot(Role::Weights).unwrap_or(1);
         if name == "kernel_shape" {
             if !convolution {
                 return Err(Undefined);

@@ -487,7 +487,8 @@ mod tests {
         binary(op, &Value::Int(a), &Value::Int(b)).ok().and_then(|v| v.int())
     }
 
-    /// A written number is one of single precision that it rounds to; of double precision only itself.
+    /// A written number is one of single precision that it rounds to; of double precision only
+    /// itself.
     #[test]
     fn numbers_are_compared_in_the_type_of_the_tensor() {
         let same = |tensor: &graph::Tensor, written: f64| {

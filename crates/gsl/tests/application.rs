@@ -94,6 +94,31 @@ fn what_loses_is_refused_unless_costs_are_ignored() {
     assert_eq!(wide(true), (1, false, true));
 }
 
+#[test]
+fn products_of_bytes_cost_what_products_cost() {
+    let cost = |body: &str| {
+        let text = format!(
+            "graph g {{ input x: u8[1, 64, 56, 56] input w: u8[64, 64, 3, 3] input s: f32[] input z: u8[] {body} }}"
+        );
+        gsl::estimate(&common::model(&text))
+    };
+    let plain = cost("y = BitwiseNot(x) output y: u8[1, 64, 56, 56]");
+    let sums = cost("y = ConvInteger(x, w, z, z) output y: i32[1, 64, 54, 54]");
+    let rounded = cost("y = QLinearConv(x, s, z, w, s, z, s, z) output y: u8[1, 64, 54, 54]");
+    assert!(sums > 10.0 * plain, "{sums} {plain}");
+    assert!(rounded > 10.0 * plain, "{rounded} {plain}");
+    let product = |call: &str| {
+        let text = format!(
+            "graph g {{ input x: u8[256, 512] input w: u8[512, 256] input s: f32[] input z: u8[] {call} }}"
+        );
+        gsl::estimate(&common::model(&text))
+    };
+    let sums = product("y = MatMulInteger(x, w, z, z) output y: i32[256, 256]");
+    let rounded = product("y = QLinearMatMul(x, s, z, w, s, z, s, z) output y: u8[256, 256]");
+    assert!(sums > 5.0 * product("y = BitwiseNot(x) output y: u8[256, 512]"), "{sums}");
+    assert!((sums - rounded).abs() < 0.2 * sums, "{sums} {rounded}");
+}
+
 /// Inputs of small random numbers for a generated model.
 fn inputs(model: &Model) -> HashMap<loops::Name, Datum> {
     let free = model.graph.inputs().iter().map(|id| model.graph.value(*id));

@@ -1,4 +1,5 @@
-//! Nothing that stands in a rule file may panic or hang: texts of random tokens, and good rules with pieces cut out, doubled or exchanged.
+//! Nothing that stands in a rule file may panic or hang: texts of random tokens, and good rules
+//! with pieces cut out, doubled or exchanged.
 
 use proptest::prelude::*;
 

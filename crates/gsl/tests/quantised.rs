@@ -1,4 +1,5 @@
-//! Weights that constant folding leaves alone are no constants for rules either: what a rule would make of them is computed at each run of the model.
+//! Weights that constant folding leaves alone are no constants for rules either: what a rule would
+//! make of them is computed at each run of the model.
 
 use graph::simplify::{FoldOptions, simplify};
 use graph::{ElementType, Graph, Model, NewNode, Place, Tensor, TensorType, ValueId};
@@ -15,7 +16,8 @@ fn rules() -> RuleSet {
     RuleSet::new(all.into_iter().flatten().collect())
 }
 
-/// A model that is being put together; weights are 8 or 32 bits, and large enough to be left alone by folding.
+/// A model that is being put together; weights are 8 or 32 bits, and large enough to be left alone
+/// by folding.
 struct Net {
     graph: Graph,
     quantised: bool,
@@ -148,7 +150,8 @@ fn the_same_rules_apply_to_plain_weights() {
     }
 }
 
-/// Whatever stands between a parameter and its reader: where folding leaves it alone it costs, where folding computes it it does not.
+/// Whatever stands between a parameter and its reader: where folding leaves it alone it costs,
+/// where folding computes it it does not.
 #[test]
 fn cost_and_folding_agree() {
     for (op, attributes, dims, elem) in [

@@ -1,4 +1,5 @@
-//! Rules applied to small graphs: each file of tests/gsl/rewrite holds rules, a line `---`, and a model; beside it what comes out.
+//! Rules applied to small graphs: each file of tests/gsl/rewrite holds rules, a line `---`, and a
+//! model; beside it what comes out.
 
 mod common;
 

@@ -1,5 +1,6 @@
-//! The rules that ship, `library/gsl/*.gsl`: they are laid out by the formatter and have no errors, and `tests/gsl/shipped` shows for each where it
-//! applies, and where it does not for want of one of its conditions.
+//! The rules that ship, `library/gsl/*.gsl`: they are laid out by the formatter and have no errors,
+//! and `tests/gsl/shipped` shows for each where it applies, and where it does not for want of one
+//! of its conditions.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Whether rules are sound: those that ship, whose verdicts are a file, and rules that are wrong on purpose.
+//! Whether rules are sound: those that ship, whose verdicts are a file, and rules that are wrong on
+//! purpose.
 
 use gsl::soundness::{Counterexample, Effort, Verdict, check, prove};
 use gsl::{Rule, RuleSet};
@@ -154,7 +155,8 @@ fn what_cannot_be_proved_is_said() {
         .unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// A counterexample can be run: the rule applies to the model, and what comes out is the model after it.
+/// A counterexample can be run: the rule applies to the model, and what comes out is the model
+/// after it.
 fn is_one(rule: &Rule, found: &Counterexample) -> bool {
     let rules = RuleSet::new(vec![gsl::compile_rule(rule).unwrap()]);
     let mut model = found.before.clone();
@@ -163,7 +165,8 @@ fn is_one(rule: &Rule, found: &Counterexample) -> bool {
     report.applied == 1 && model.graph.to_string() == found.after.graph.to_string()
 }
 
-/// A rule that lacks one of its conditions is wrong, or the condition was not needed. What has a counterexample is not proved.
+/// A rule that lacks one of its conditions is wrong, or the condition was not needed. What has a
+/// counterexample is not proved.
 #[test]
 fn what_has_a_counterexample_is_not_proved() {
     let effort = Effort { instances: 24, draws: 3000, seed: 1, prove: false };
@@ -192,7 +195,8 @@ fn what_has_a_counterexample_is_not_proved() {
     assert!(refuted >= 20, "{refuted} refuted: the test says little");
 }
 
-/// Rules that change nothing, of operators whose inputs must go together: without instances a wrong rule would not be seen.
+/// Rules that change nothing, of operators whose inputs must go together: without instances a wrong
+/// rule would not be seen.
 #[test]
 fn models_are_drawn_of_most_operators() {
     let calls = "And(a, b) Or(a, b) Xor(a, b) Not(a) Where(a, b, c) Where(a, b, b) Mul(a, a) BitwiseAnd(a, b) Gather(a, b) OneHot(a, b, c) Expand(a, b) Tile(a, b) \

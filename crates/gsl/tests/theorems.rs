@@ -1,9 +1,12 @@
 //! The two theorems of bidirectional matching on random graphs, in the words of the chapter.
 //!
-//! `rpo(G)` lists each vertex after its predecessors: a postorder along the edges backward, from the outputs in their order. Successor lists are in its order.
-//! Theorem 2 says less than it seems to: the last outputs of the pattern must be listed in the order in which the graph reaches them , none
-//! of them may be used inside the pattern, and no way may lead from a matched output through the rest of the graph to a matched input. Without either it is false, as the last test shows; the matcher of this crate does not rely
-//! on it (it tries every successor that is not matched yet, where the chapter takes the one at the same place).
+//! `rpo(G)` lists each vertex after its predecessors: a postorder along the edges backward, from
+//! the outputs in their order. Successor lists are in its order. Theorem 2 says less than it seems
+//! to: the last outputs of the pattern must be listed in the order in which the graph reaches them
+//! , none of them may be used inside the pattern, and no way may lead from a matched output through
+//! the rest of the graph to a matched input. Without either it is false, as the last test shows;
+//! the matcher of this crate does not rely on it (it tries every successor that is not matched yet,
+//! where the chapter takes the one at the same place).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +78,8 @@ fn connected(g: &Dag) -> Dag {
     Dag { preds: g.preds.clone(), outputs }
 }
 
-/// A match: a set of vertices of the graph as a pattern, its inputs cut off from what is before them.
+/// A match: a set of vertices of the graph as a pattern, its inputs cut off from what is before
+/// them.
 fn pattern(g: &Dag, inside: &BTreeSet<usize>) -> Dag {
     // Predecessors of inner vertices that are not inside are inputs.
     let preds = g
@@ -120,8 +124,8 @@ fn corresponds(g: &Dag, p: &Dag, inside: &BTreeSet<usize>) -> Result<(), String>
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, max_global_rejects: 1 << 20, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Theorem 1: when the k-th output is looked for, some matched vertex has a way to it on which each vertex but the first is the first
-    /// successor of the one before that is not matched.
+    /// Theorem 1: when the k-th output is looked for, some matched vertex has a way to it on which
+    /// each vertex but the first is the first successor of the one before that is not matched.
     #[test]
     fn a_way_of_first_unmatched_successors_leads_to_the_next_output(g in dag(24)) {
         let g = connected(&g);

@@ -146,7 +146,8 @@ impl PwAff {
             aff: *mut isl_aff,
             user: *mut std::ffi::c_void,
         ) -> c_int {
-            // SAFETY: `user` is the `Shared` below, which outlives the call; both objects are given away.
+            // SAFETY: `user` is the `Shared` below, which outlives the call; both objects are given
+            // away.
             unsafe {
                 callback::with(user, |shared: &mut Shared<Vec<(Set, Aff)>>| {
                     let set = Set::from_c(&shared.ctx, set);

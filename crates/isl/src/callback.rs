@@ -24,7 +24,8 @@ impl<T> Shared<T> {
         std::ptr::from_mut(self).cast()
     }
 
-    /// After isl has returned: continues a panic, gives the callback's own error, isl's error, or the value.
+    /// After isl has returned: continues a panic, gives the callback's own error, isl's error, or
+    /// the value.
     pub fn finish(mut self, ok: bool) -> Result<T> {
         if let Some(panic) = self.panic.take() {
             // isl may have recorded that the callback failed.
@@ -42,7 +43,8 @@ impl<T> Shared<T> {
 /// Runs the Rust side of a callback. `None` means that isl should stop.
 ///
 /// # Safety
-/// `user` comes from [`Shared::user`] of a live `Shared<T>` that nothing else refers to during the call.
+/// `user` comes from [`Shared::user`] of a live `Shared<T>` that nothing else refers to during the
+/// call.
 pub(crate) unsafe fn with<T, R>(
     user: *mut c_void,
     work: impl FnOnce(&mut Shared<T>) -> Result<R>,
@@ -50,8 +52,8 @@ pub(crate) unsafe fn with<T, R>(
     // SAFETY: the caller's promise.
     let shared = unsafe { &mut *user.cast::<Shared<T>>() };
     if shared.panic.is_some() || shared.error.is_some() {
-        // isl calls on after a failure in places; do nothing more. The arguments it gives away here would leak,
-        // so let `work` take them, and ignore what comes of it.
+        // isl calls on after a failure in places; do nothing more. The arguments it gives away here
+        // would leak, so let `work` take them, and ignore what comes of it.
         let _ = catch_unwind(AssertUnwindSafe(|| work(shared)));
         return None;
     }

@@ -97,14 +97,16 @@ thread_local! {
     static SPENT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Elementary operations of this thread so far, in work that was limited and has ended or begun other such work.
+/// Elementary operations of this thread so far, in work that was limited and has ended or begun
+/// other such work.
 pub fn spent() -> u64 {
     SPENT.with(Cell::get)
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // SAFETY: every object of this context holds a `Ctx`, so the last of them is gone and nothing refers to the context.
+        // SAFETY: every object of this context holds a `Ctx`, so the last of them is gone and
+        // nothing refers to the context.
         unsafe { isl_ctx_free(self.raw.as_ptr()) }
     }
 }
@@ -125,7 +127,8 @@ impl Ctx {
         // SAFETY: no preconditions.
         let raw = unsafe { isl_ctx_alloc() };
         let raw = NonNull::new(raw).expect("no memory for an isl context");
-        // SAFETY: `raw` is a live context. Errors are to be values: isl must neither print nor abort.
+        // SAFETY: `raw` is a live context. Errors are to be values: isl must neither print nor
+        // abort.
         unsafe { isl_options_set_on_error(raw.as_ptr(), ON_ERROR_CONTINUE) };
         Ctx(Rc::new(Inner { raw }))
     }
@@ -142,7 +145,8 @@ impl Ctx {
     /// Takes the pending error out of the context.
     pub(crate) fn take_error(&self) -> Error {
         let text = |pointer: *const c_char| {
-            // SAFETY: isl gives NULL or a NUL-terminated string that lives until the next error; it is copied here.
+            // SAFETY: isl gives NULL or a NUL-terminated string that lives until the next error; it
+            // is copied here.
             (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
         };
         // SAFETY: the context is live.
@@ -154,7 +158,8 @@ impl Ctx {
                 isl_ctx_last_error_line(self.raw()),
             )
         };
-        // SAFETY: the context is live. Without the reset the next failure without an error of its own would report this one.
+        // SAFETY: the context is live. Without the reset the next failure without an error of its
+        // own would report this one.
         unsafe { isl_ctx_reset_error(self.raw()) };
         // isl's parsers report a failure inside, the fuse's included, as a syntax error of theirs.
         let code = if code != QUOTA && self.fuse_is_blown() { QUOTA } else { code };
@@ -210,10 +215,12 @@ impl Ctx {
         (code != 0).then(|| self.take_error())
     }
 
-    /// Runs `work` with a limit on isl's elementary operations; beyond it each call gives [`ErrorKind::Quota`].
+    /// Runs `work` with a limit on isl's elementary operations; beyond it each call gives
+    /// [`ErrorKind::Quota`].
     ///
-    /// The limit that held before holds again afterwards, also if `work` panics; its count starts anew. Operations differ in cost, and isl may be
-    /// caught in one of them: what takes half an hour ([`crate::HANG_SECONDS`]) unwinds with a [`Hang`], so that no result is made of it.
+    /// The limit that held before holds again afterwards, also if `work` panics; its count starts
+    /// anew. Operations differ in cost, and isl may be caught in one of them: what takes half an
+    /// hour ([`crate::HANG_SECONDS`]) unwinds with a [`Hang`], so that no result is made of it.
     pub fn limited<T>(&self, operations: u64, work: impl FnOnce() -> T) -> T {
         struct Restore<'a>(&'a Ctx, c_ulong);
         impl Drop for Restore<'_> {
@@ -251,7 +258,8 @@ impl Ctx {
 
     /// Adds the operations since the last reset to [`spent`].
     ///
-    /// isl counts, but does not tell: one allocation is one operation, and fails where the limit is reached, so the count is found by halving.
+    /// isl counts, but does not tell: one allocation is one operation, and fails where the limit is
+    /// reached, so the count is found by halving.
     fn account(&self) {
         // SAFETY: the context is live.
         let most = unsafe { isl_ctx_get_max_operations(self.raw()) } as u64;

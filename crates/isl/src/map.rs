@@ -121,7 +121,8 @@ macro_rules! from_space {
                     ctx = Some($arg.ctx());
                 )*
                 let ctx = ctx.expect("there is an argument");
-                // SAFETY: the declaration is the header's; isl takes references of its own, all of one context.
+                // SAFETY: the declaration is the header's; isl takes references of its own, all of
+                // one context.
                 unsafe { Map::from_c(ctx, $c($($arg.give()),*)) }
             }
         )* }

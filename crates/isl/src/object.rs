@@ -1,7 +1,8 @@
-//! How isl's objects and functions are bound: one table line a function, from which both its C declaration and its safe method come, so that
-//! the two cannot disagree.
+//! How isl's objects and functions are bound: one table line a function, from which both its C
+//! declaration and its safe method come, so that the two cannot disagree.
 //!
-//! Modes of arguments are isl's own: `take` gives isl a reference of its own (a copy is a count), `keep` lends the pointer, `raw` passes a number.
+//! Modes of arguments are isl's own: `take` gives isl a reference of its own (a copy is a count),
+//! `keep` lends the pointer, `raw` passes a number.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 
@@ -93,7 +94,8 @@ impl FromC for Option<String> {
         if c.is_null() {
             return ctx.pending_error().map_or(Ok(None), Err);
         }
-        // SAFETY: a NUL-terminated string that lives as long as the object that was lent to the call; it is copied.
+        // SAFETY: a NUL-terminated string that lives as long as the object that was lent to the
+        // call; it is copied.
         Ok(Some(unsafe { CStr::from_ptr(c) }.to_string_lossy().into_owned()))
     }
 }
@@ -165,7 +167,8 @@ macro_rules! object {
 
         impl Drop for $name {
             fn drop(&mut self) {
-                // SAFETY: this reference is owned and not used again; the context is still held by `self.ctx`.
+                // SAFETY: this reference is owned and not used again; the context is still held by
+                // `self.ctx`.
                 unsafe { $free(self.raw.as_ptr()) };
             }
         }
@@ -270,8 +273,9 @@ macro_rules! methods {
                     fn $c(object: c_type!($smode $object) $(, $arg: c_type!($mode $ty))*) -> <$ret as $crate::object::FromC>::C;
                 }
                 $(#[allow(clippy::let_unit_value)] let $arg = (prepare!(self.ctx(), $mode $arg), $arg);)*
-                // SAFETY: the declaration is the header's; the object and the arguments are live and of one context; what isl takes is a
-                // reference of its own, what it keeps outlives the call.
+                // SAFETY: the declaration is the header's; the object and the arguments are live
+                // and of one context; what isl takes is a reference of its own, what it keeps
+                // outlives the call.
                 unsafe {
                     let result = $c(c_arg!($smode self, ()) $(, c_arg!($mode $arg.1, $arg.0))*);
                     <$ret as $crate::object::FromC>::from_c(self.ctx(), result)
@@ -304,7 +308,8 @@ macro_rules! constructors {
     };
 }
 
-/// Declares a list of objects, as a result and as an argument: `list!(SetList of Set: isl_set_list, ...)`.
+/// Declares a list of objects, as a result and as an argument:
+/// `list!(SetList of Set: isl_set_list, ...)`.
 macro_rules! list {
     ($name:ident of $element:ident : $raw:ident, $copy:ident, $free:ident, $alloc:ident, $add:ident, $size:ident, $get:ident) => {
         object!(
@@ -325,7 +330,8 @@ macro_rules! list {
                 let size = unsafe { $size($crate::object::Object::lend(&list)) };
                 (0..size)
                     .map(|index| {
-                        // SAFETY: the list is live, the index within it, and the element is given away.
+                        // SAFETY: the list is live, the index within it, and the element is given
+                        // away.
                         unsafe { <$element as $crate::object::FromC>::from_c(ctx, $get($crate::object::Object::lend(&list), index)) }
                     })
                     .collect()
@@ -342,7 +348,8 @@ macro_rules! list {
                 for element in elements {
                     $crate::object::same(ctx, element.ctx())?;
                 }
-                // SAFETY: the context is live; `add` takes the list and a reference of its own and gives the list back, or NULL.
+                // SAFETY: the context is live; `add` takes the list and a reference of its own and
+                // gives the list back, or NULL.
                 unsafe {
                     let mut list = $alloc(ctx.raw(), 0);
                     for element in elements {

@@ -65,7 +65,8 @@ impl Val {
             return Err(Error::argument(format!("{self} is not an integer")));
         }
         let value = self.numerator()?;
-        // isl reports a numerator that does not fit as an error in some versions and truncates in others.
+        // isl reports a numerator that does not fit as an error in some versions and truncates in
+        // others.
         if self.eq(&Val::int(&self.ctx, value)?)? {
             Ok(value)
         } else {

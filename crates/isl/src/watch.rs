@@ -1,7 +1,8 @@
 //! An end of hangs: a thread that tells isl to stop what has taken half an hour.
 //!
-//! Limits on operations end work at the same place on every machine. A clock must not decide what comes out, so what it ends has no result: it unwinds. This is
-//! the only place of the compiler that reads one.
+//! Limits on operations end work at the same place on every machine. A clock must not decide what
+//! comes out, so what it ends has no result: it unwinds. This is the only place of the compiler
+//! that reads one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +17,8 @@ unsafe extern "C" {
     fn isl_ctx_resume(ctx: *mut RawCtx);
 }
 
-/// Seconds after which limited work counts as a hang: more than ten times what the limits on operations allow on a slow machine.
+/// Seconds after which limited work counts as a hang: more than ten times what the limits on
+/// operations allow on a slow machine.
 pub const HANG_SECONDS: u64 = 1800;
 
 /// How often the clock is looked at, in seconds.
@@ -48,8 +50,8 @@ fn since(began: Instant) -> Duration {
 /// Watched work: when it began, and its context.
 struct Watched(Instant, *mut RawCtx);
 
-// SAFETY: the pointer is only given to `isl_ctx_abort`, which may be called while isl works: it stores a flag that isl polls, and is there for
-// signal handlers.
+// SAFETY: the pointer is only given to `isl_ctx_abort`, which may be called while isl works: it
+// stores a flag that isl polls, and is there for signal handlers.
 unsafe impl Send for Watched {}
 
 /// The work that is watched, by numbers.
@@ -67,7 +69,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Makes isl stop whatever it does in `ctx` when this takes too long; if no thread can be started, nothing does.
+    /// Makes isl stop whatever it does in `ctx` when this takes too long; if no thread can be
+    /// started, nothing does.
     pub fn start(ctx: &Ctx) -> Watch {
         START.call_once(|| {
             // Without the thread there are still the limits on operations.

@@ -1,4 +1,5 @@
-//! The clock ends hangs, and gives no result then. Alone in its program, since the clock is one for all.
+//! The clock ends hangs, and gives no result then. Alone in its program, since the clock is one for
+//! all.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -109,7 +109,8 @@ fn operations_are_counted() {
     let read = |ctx: &Ctx| drop(Set::read(ctx, "{ [i] : 0 <= i < 10 }").unwrap());
     let one = count(1_000_000, &read);
     assert!(one > 10, "{one}");
-    // The same work takes as many, whatever the limit, and twice as many if it is done twice, the outer and the inner limit's together.
+    // The same work takes as many, whatever the limit, and twice as many if it is done twice, the
+    // outer and the inner limit's together.
     assert_eq!(count(one + 1, &read), one);
     let twice = count(1_000_000, &|ctx| {
         read(ctx);

@@ -20,7 +20,8 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
-    /// Of a text. `previous` is what was known of its last version: types stay while the text has errors.
+    /// Of a text. `previous` is what was known of its last version: types stay while the text has
+    /// errors.
     pub fn of(
         path: &Path,
         language: Language,

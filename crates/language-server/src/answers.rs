@@ -59,7 +59,8 @@ fn signature(summary: &Summary) -> String {
     format!("{text}: {}", summary.result)
 }
 
-/// What there is to say of the name or expression at an offset: definitions, primitives, types of expressions.
+/// What there is to say of the name or expression at an offset: definitions, primitives, types of
+/// expressions.
 pub fn hover(document: &Document, offset: usize) -> Option<lsp::Hover> {
     if document.language != Language::Functional {
         return None;

@@ -1,9 +1,10 @@
-//! The language server of Lozenge: it speaks the Language Server Protocol, so that editors show diagnostics, types, documentation
-//! and derivations while a program is written.
+//! The language server of Lozenge: it speaks the Language Server Protocol, so that editors show
+//! diagnostics, types, documentation and derivations while a program is written.
 //!
-//! Documents are functional programs (`.loz`), substitution rules (`.gsl`) and loop programs (`.loops`). C files have language
-//! servers of their own, and their regions need the preprocessor, so they are left to the command. Nothing is compiled or run,
-//! and no file is read but those that a program imports.
+//! Documents are functional programs (`.loz`), substitution rules (`.gsl`) and loop programs
+//! (`.loops`). C files have language servers of their own, and their regions need the preprocessor,
+//! so they are left to the command. Nothing is compiled or run, and no file is read but those that
+//! a program imports.
 
 mod analysis;
 mod answers;

@@ -85,7 +85,8 @@ fn guarded(id: &RequestId, answer: impl FnOnce() -> Response) -> Response {
     })
 }
 
-/// What an editor tells: texts that are opened, changed and closed. Gives the diagnostics to publish.
+/// What an editor tells: texts that are opened, changed and closed. Gives the diagnostics to
+/// publish.
 fn notified(documents: &mut Documents, told: Notification) -> Option<Notification> {
     let uri = match told.method.as_str() {
         notification::DidOpenTextDocument::METHOD => {

@@ -1,5 +1,5 @@
-//! What a programmer asks of a loop: words such as `tile(8, 8) parallel`, kept in the mark of a block
-//! around the loop until the loops are scheduled.
+//! What a programmer asks of a loop: words such as `tile(8, 8) parallel`, kept in the mark of a
+//! block around the loop until the loops are scheduled.
 //!
 //! Not here: whether it is legal, and how it is done (crate `polyhedral`).
 

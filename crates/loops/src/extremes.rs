@@ -1,7 +1,8 @@
 //! Least and greatest values of index expressions in loops, as expressions in sizes.
 //!
-//! They hold wherever the loops around an expression run. Where they don't run, the two may be in any order.
-//! Data of fewer than 64 bits has the bounds of its type; of other data nothing is known, until `min` or `max` bounds it.
+//! They hold wherever the loops around an expression run. Where they don't run, the two may be in
+//! any order. Data of fewer than 64 bits has the bounds of its type; of other data nothing is
+//! known, until `min` or `max` bounds it.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,8 @@ use crate::name::Name;
 use crate::program::{Function, Loop, Stmt};
 use crate::types::{Elem, Scalar};
 
-/// Least and greatest value, both in terms of sizes only; nothing where data gives it, or where it is too long.
+/// Least and greatest value, both in terms of sizes only; nothing where data gives it, or where it
+/// is too long.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bounds {
     /// The least value.

@@ -94,8 +94,8 @@ impl Facts {
         facts
     }
 
-    /// What 64 bits hold: the sizes, the extents, and how many bytes each parameter has, since these
-    /// are in memory.
+    /// What 64 bits hold: the sizes, the extents, and how many bytes each parameter has, since
+    /// these are in memory.
     fn hold_parameters(&mut self, function: &Function) {
         let mut hold = |poly: Option<Poly>| {
             if let Some(poly) = poly.filter(|p| p.as_constant().is_none())

@@ -79,7 +79,8 @@ pub fn range(e: &Expr, names: &Ranges) -> Result<Option<Range>, Beyond> {
     }
 }
 
-/// The range of the value of an expression, if it and all its parts fit in 64 bits; none if data gives it.
+/// The range of the value of an expression, if it and all its parts fit in 64 bits; none if data
+/// gives it.
 pub(crate) fn if_fits(e: &Expr, names: &Ranges) -> Option<Range> {
     let (low, high) = exact(e, names)?;
     let within = |value: i128| value.clamp(i64::MIN.into(), i64::MAX.into());

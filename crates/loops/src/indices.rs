@@ -71,7 +71,8 @@ fn expr(e: &Expr, facts: &Facts) -> Expr {
     }
 }
 
-/// A minimum or maximum of indices without operands that never decide it: `toIdx` clamps what is in range anyway.
+/// A minimum or maximum of indices without operands that never decide it: `toIdx` clamps what is in
+/// range anyway.
 fn unclamped(e: Expr, facts: &Facts) -> Expr {
     let clamps = |e: &Expr| matches!(e, Expr::Binary(BinaryOp::Min | BinaryOp::Max, ..));
     match &e {

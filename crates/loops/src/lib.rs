@@ -19,7 +19,8 @@
 //! - Programs for several ranks with memories of their own, made of loop statements: [`ranks`].
 //! - The one definition of the arithmetic: [`value`]; of what reads no memory, [`evaluate`].
 //!
-//! Not here: transformations (crate `passes`), front ends, targets, files, processes, the set library.
+//! Not here: transformations (crate `passes`), front ends, targets, files, processes, the set
+//! library.
 
 pub mod access;
 pub mod build;

@@ -1,9 +1,9 @@
 //! Index arithmetic as polynomials over expressions.
 //!
 //! An expression that is neither a sum nor a product is an *atom*: a variable, a quotient, a
-//! minimum, a load. Coefficients are exact ([`arith::Polynomial`]). A polynomial that would be large
-//! or have large coefficients is not worked with. Equal polynomials have equal values, also modulo
-//! 2^64.
+//! minimum, a load. Coefficients are exact ([`arith::Polynomial`]). A polynomial that would be
+//! large or have large coefficients is not worked with. Equal polynomials have equal values, also
+//! modulo 2^64.
 
 use arith::number::{Integer, floor_div, floor_rem};
 use arith::{Linear, Monomial, Polynomial};
@@ -34,8 +34,8 @@ pub fn linear<C: Integer + From<i64>>(expr: &Expr) -> Option<Linear<Name, C>> {
     }
 }
 
-/// Coefficients beyond this are not worked with, so that sums and products of two of them fit. Facts
-/// add 2^62 to a constant to show that it is far from the end of 64 bits.
+/// Coefficients beyond this are not worked with, so that sums and products of two of them fit.
+/// Facts add 2^62 to a constant to show that it is far from the end of 64 bits.
 const LARGEST: i128 = 1 << 63;
 /// Products of more terms are not multiplied out.
 pub(crate) const MOST_TERMS: usize = 64;

@@ -10,10 +10,10 @@
 //! }
 //! ```
 //!
-//! A bare name in an expression is a scalar variable if an array of that name is in scope. Otherwise
-//! it is a loop variable or size. If a program means the other, it is written `x[]` (the scalar) or
-//! `var(x)`. Names that are not identifiers stand in backquotes. Expressions and statements alone are
-//! printed for readers, without this distinction.
+//! A bare name in an expression is a scalar variable if an array of that name is in scope.
+//! Otherwise it is a loop variable or size. If a program means the other, it is written `x[]` (the
+//! scalar) or `var(x)`. Names that are not identifiers stand in backquotes. Expressions and
+//! statements alone are printed for readers, without this distinction.
 
 use std::fmt::{self, Display, Formatter, Write};
 

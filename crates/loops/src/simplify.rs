@@ -28,8 +28,8 @@ pub fn expr(expr: &Expr, facts: &Facts) -> Expr {
 }
 
 /// The same value in fewer words, for what a person may read. Sums of variables are collected, with
-/// the constant last, also where that is no shorter; data is left as it is. In contrast to [`expr`],
-/// quotients keep their form: what generates loops has chosen it.
+/// the constant last, also where that is no shorter; data is left as it is. In contrast to
+/// [`expr`], quotients keep their form: what generates loops has chosen it.
 pub fn tidy(e: &Expr) -> Expr {
     let e = e.map_children(&mut tidy);
     let facts = Facts::default();

@@ -151,7 +151,8 @@ impl Size {
 
     /// `q` with `divisor * q == self` as polynomials, if there is one of at most 32 terms.
     ///
-    /// The equation then holds for all values. `q` is the only solution only if the divisor is not 0.
+    /// The equation then holds for all values. `q` is the only solution only if the divisor is
+    /// not 0.
     pub fn exact_quotient(&self, divisor: &Size) -> Option<Size> {
         self.0.exact_quotient(&divisor.0, 32).map(Size)
     }

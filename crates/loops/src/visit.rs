@@ -105,22 +105,34 @@ impl Expr {
     /// Whether it computes with loop variables or sizes as data, which may wrap around: such an
     /// expression is not affine.
     pub fn computes_data(&self) -> bool {
-        /// Whether data and variables are in it, and whether it computes with both.
-        fn parts(e: &Expr) -> (bool, bool, bool) {
-            let all = e.children().map(parts);
-            let (data, variable, computes) =
-                all.fold((false, false, false), |a, b| (a.0 || b.0, a.1 || b.1, a.2 || b.2));
+        /// What is in an expression.
+        #[derive(Clone, Copy, Default)]
+        struct Parts {
+            data: bool,
+            variable: bool,
+            /// It computes with both.
+            computes: bool,
+        }
+        fn parts(e: &Expr) -> Parts {
+            let all = e.children().map(parts).fold(Parts::default(), |a, b| Parts {
+                data: a.data || b.data,
+                variable: a.variable || b.variable,
+                computes: a.computes || b.computes,
+            });
             match e {
-                Expr::Var(_) => (data, true, computes),
-                Expr::Binary(..) => (data, variable, computes || (data && variable)),
-                Expr::Cast(to, _) => (true, variable, computes || (*to != Scalar::I64 && variable)),
-                Expr::Load(_) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => {
-                    (true, variable, computes)
+                Expr::Var(_) => Parts { variable: true, ..all },
+                Expr::Binary(..) => Parts { computes: all.computes || (all.data && all.variable), ..all },
+                Expr::Cast(to, _) => {
+                    let computes = all.computes || (*to != Scalar::I64 && all.variable);
+                    Parts { data: true, computes, ..all }
                 }
-                _ => (data, variable, computes),
+                Expr::Load(_) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => {
+                    Parts { data: true, ..all }
+                }
+                _ => all,
             }
         }
-        parts(self).2
+        parts(self).computes
     }
 
     /// Whether something of an array, or a scalar variable, is read.
@@ -128,8 +140,8 @@ impl Expr {
         self.loads().any(|access| access.array == *array)
     }
 
-    /// Whether an index moves by one with a variable: it is the variable, plus or minus what does not
-    /// depend on it.
+    /// Whether an index moves by one with a variable: it is the variable, plus or minus what does
+    /// not depend on it.
     pub fn advances_with(&self, var: &Name) -> bool {
         let still = |e: &Expr| !e.mentions(var);
         match self {

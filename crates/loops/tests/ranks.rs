@@ -1,4 +1,5 @@
-//! Programs for ranks that are written by hand: what they mean, what is counted, and what is refused.
+//! Programs for ranks that are written by hand: what they mean, what is counted, and what is
+//! refused.
 
 use std::collections::BTreeMap;
 

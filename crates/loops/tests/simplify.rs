@@ -1,4 +1,5 @@
-//! The simplifier: golden files in `tests/loops/simplify`, and the law that no run can tell the difference.
+//! The simplifier: golden files in `tests/loops/simplify`, and the law that no run can tell the
+//! difference.
 
 #[path = "common/random.rs"]
 mod random;

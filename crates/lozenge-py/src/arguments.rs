@@ -138,7 +138,8 @@ impl<'py> Arguments<'py> {
     /// Copies arrays that only come in and are not laid out in rows without gaps.
     ///
     /// # Errors
-    /// Elements of another type, another number of dimensions; arrays to be written that would have to be copied.
+    /// Elements of another type, another number of dimensions; arrays to be written that would have
+    /// to be copied.
     pub fn in_layout(&mut self, variant: &Variant) -> PyResult<()> {
         for (slot, k) in variant.inputs.iter().enumerate() {
             let port = &variant.ports[*k];
@@ -176,7 +177,8 @@ fn arrays(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(module.bind(py))
 }
 
-/// The type of an array's elements, or of a number of NumPy, if it is one that type parameters may have.
+/// The type of an array's elements, or of a number of NumPy, if it is one that type parameters may
+/// have.
 pub fn scalar_of(array: &Bound<'_, PyAny>) -> Option<Scalar> {
     let name: String = array.getattr("dtype").ok()?.getattr("name").ok()?.extract().ok()?;
     Scalar::COMMON.into_iter().find(|scalar| crate::variant::dtype_name(*scalar) == name)

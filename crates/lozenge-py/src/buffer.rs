@@ -1,4 +1,5 @@
-//! Arrays of Python through the buffer protocol: where they are, and whether they are laid out as generated code reads them.
+//! Arrays of Python through the buffer protocol: where they are, and whether they are laid out as
+//! generated code reads them.
 
 use std::ffi::{CStr, c_void};
 
@@ -6,7 +7,8 @@ use loops::{Elem, Scalar};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Buffers that are held for a call. They are released when this goes, on a thread that is attached to Python.
+/// Buffers that are held for a call. They are released when this goes, on a thread that is attached
+/// to Python.
 pub struct Buffers<'py> {
     // A buffer may point into itself, so they never move: the vector has its room from the start.
     held: Vec<ffi::Py_buffer>,
@@ -99,7 +101,8 @@ impl<'py> Buffers<'py> {
         if at.is_null() || rank == 0 {
             return &[];
         }
-        // SAFETY: a buffer that was asked for with strides has as many extents and strides as dimensions, as long as it is held.
+        // SAFETY: a buffer that was asked for with strides has as many extents and strides as
+        // dimensions, as long as it is held.
         unsafe { std::slice::from_raw_parts(at, rank) }
     }
 
@@ -120,7 +123,8 @@ impl<'py> Buffers<'py> {
         if span.is_empty() {
             return &[];
         }
-        // SAFETY: the buffer is held and has no gaps. That nobody writes to it meanwhile is the caller's of Python, as it is of NumPy's functions.
+        // SAFETY: the buffer is held and has no gaps. That nobody writes to it meanwhile is the
+        // caller's of Python, as it is of NumPy's functions.
         unsafe { std::slice::from_raw_parts(self.place(number) as *const u8, span.len()) }
     }
 
@@ -134,7 +138,8 @@ impl<'py> Buffers<'py> {
     }
 
     fn release(&mut self, number: usize) {
-        // SAFETY: the buffer was filled by `PyObject_GetBuffer` and is released once, by a thread that is attached to Python.
+        // SAFETY: the buffer was filled by `PyObject_GetBuffer` and is released once, by a thread
+        // that is attached to Python.
         unsafe { ffi::PyBuffer_Release(&mut self.held[number]) };
     }
 }
@@ -166,7 +171,8 @@ fn matches(buffer: &ffi::Py_buffer, elem: &Elem) -> Option<usize> {
     }
 }
 
-/// Whether a format in native byte order is that of the type; its width is told by the size of an item.
+/// Whether a format in native byte order is that of the type; its width is told by the size of an
+/// item.
 fn fits(format: &[u8], scalar: Scalar) -> bool {
     let letter = match format {
         [letter] => *letter,
@@ -189,7 +195,8 @@ fn of_kind(letter: u8, scalar: Scalar) -> bool {
     }
 }
 
-/// The scalars of a structure by the letters of the formats, each with its place, as NumPy writes it: gaps are written out. A long and a long long are the same here.
+/// The scalars of a structure by the letters of the formats, each with its place, as NumPy writes
+/// it: gaps are written out. A long and a long long are the same here.
 fn letters(format: &[u8]) -> Option<Vec<(u8, usize)>> {
     let (mut found, mut at, mut count) = (Vec::new(), 0usize, None);
     let mut rest = format;
@@ -234,7 +241,8 @@ fn letters(format: &[u8]) -> Option<Vec<(u8, usize)>> {
     Some(found)
 }
 
-/// The scalars of an element in C by their letters, each with its place; size and alignment of the element.
+/// The scalars of an element in C by their letters, each with its place; size and alignment of the
+/// element.
 fn record(elem: &Elem, at: usize, found: &mut Vec<(u8, usize)>) -> (usize, usize) {
     match elem {
         Elem::Scalar(scalar) => {

@@ -1,7 +1,8 @@
 //! Compiled objects on disk, by what they were made of.
 //!
-//! An entry is a shared object with a digest behind it, so a file that was cut or changed is not loaded but made anew. The folder has to belong to this user,
-//! and nobody else may write to it; else there is no cache.
+//! An entry is a shared object with a digest behind it, so a file that was cut or changed is not
+//! loaded but made anew. The folder has to belong to this user, and nobody else may write to it;
+//! else there is no cache.
 
 use std::fs;
 use std::io::Write;
@@ -62,7 +63,8 @@ pub fn find(key: &str) -> Option<PathBuf> {
     (mark == MARK && digest == Sha256::digest(&bytes[..object]).as_slice()).then_some(path)
 }
 
-/// Puts a compiled object into the cache, whole or not at all; a cache that cannot be written is none.
+/// Puts a compiled object into the cache, whole or not at all; a cache that cannot be written is
+/// none.
 pub fn put(key: &str, object: &Path) {
     let _ = written(key, object);
 }

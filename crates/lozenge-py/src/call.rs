@@ -14,7 +14,8 @@ use crate::buffer::{Buffers, Misfit};
 use crate::errors::{raise, raised};
 use crate::variant::{Plan, Variant};
 
-/// Whether this process was forked from one that had the module: threads of OpenMP are not there then, and must not be waited for.
+/// Whether this process was forked from one that had the module: threads of OpenMP are not there
+/// then, and must not be waited for.
 pub static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// The arrays of a call.
@@ -92,8 +93,10 @@ impl<'py> Held<'py> {
         let threads = if FORKED.load(Ordering::Relaxed) { 1 } else { c_int::try_from(threads).unwrap_or(0) };
         let status = py.detach(|| {
             let places = places.as_ptr().cast::<*mut c_void>();
-            // SAFETY: `plan` has compared the extents of all arrays with those of the parameters at these sizes, `hold` types and layout; results have
-            // these extents; `apart` has seen to it that nothing that is written overlaps another array. The buffers are held until behind the call.
+            // SAFETY: `plan` has compared the extents of all arrays with those of the parameters at
+            // these sizes, `hold` types and layout; results have these extents; `apart` has seen to
+            // it that nothing that is written overlaps another array. The buffers are held until
+            // behind the call.
             unsafe {
                 object.call(&plan.sizes, std::slice::from_raw_parts(places, variant.ports.len()), threads)
             }
@@ -115,7 +118,8 @@ impl<'py> Held<'py> {
         variant.plan(py, &shapes, &given.sizes)
     }
 
-    /// Elements that the type of a parameter does not have: indices beyond their bound, truth values that are neither.
+    /// Elements that the type of a parameter does not have: indices beyond their bound, truth
+    /// values that are neither.
     fn check_elements(&self, variant: &Variant, plan: &Plan) -> Result<(), Failure> {
         for (k, bound) in &plan.bounds {
             let (Some(buffer), Elem::Scalar(scalar)) = (self.of[*k], &variant.ports[*k].elem) else {
@@ -175,7 +179,8 @@ impl<'py> Held<'py> {
     /// Copies of what only comes in and lies where results go to.
     ///
     /// # Errors
-    /// `X0206` if two arrays that are written overlap, or one that comes in and goes out and another.
+    /// `X0206` if two arrays that are written overlap, or one that comes in and goes out and
+    /// another.
     fn apart(&self, variant: &Variant) -> Result<Vec<Option<Vec<u64>>>, Failure> {
         let mut copies = vec![None; variant.ports.len()];
         for (k, buffer) in self.of.iter().enumerate() {

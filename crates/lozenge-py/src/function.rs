@@ -73,7 +73,8 @@ impl Function {
         last.map_or_else(|| self.variant(py, &Types::new()), Ok)
     }
 
-    /// The variant whose types are those of these arrays; none if the definition has no type parameter that they tell.
+    /// The variant whose types are those of these arrays; none if the definition has no type
+    /// parameter that they tell.
     fn by_arrays(
         &self,
         py: Python<'_>,

@@ -1,8 +1,9 @@
 //! Whether the subscripts of C stay inside of the arrays that were given.
 //!
-//! Shapes of arrays tell most sizes, but not that a program keeps to them: `a[i + 1]` may leave an array, and sizes that are given by name may be any. The
-//! validator of loop programs looks at it with numbers for sizes; what it has shown for all sizes it need not look at again. Subscripts that are data are
-//! compared apart ([`crate::call`]).
+//! Shapes of arrays tell most sizes, but not that a program keeps to them: `a[i + 1]` may leave an
+//! array, and sizes that are given by name may be any. The validator of loop programs looks at it
+//! with numbers for sizes; what it has shown for all sizes it need not look at again. Subscripts
+//! that are data are compared apart ([`crate::call`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,7 +1,8 @@
 //! The extension module of the Python package `lozenge`.
 //!
-//! It reads sources and compiles them by the crate `lozenge`, loads what the C compiler made of them, and calls it on arrays. What is called often is here; the
-//! rest of the package is Python (`python/lozenge`).
+//! It reads sources and compiles them by the crate `lozenge`, loads what the C compiler made of
+//! them, and calls it on arrays. What is called often is here; the rest of the package is Python
+//! (`python/lozenge`).
 
 mod arguments;
 mod buffer;

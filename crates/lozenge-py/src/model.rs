@@ -159,8 +159,9 @@ impl Model {
         let threads = if forked { 1 } else { c_int::try_from(self.threads).unwrap_or(0) };
         let status = py.detach(|| {
             let at = places.as_ptr().cast::<*mut c_void>();
-            // SAFETY: the block of parameters is that of the plan; inputs and outputs have the types and extents of its ports, and outputs are new, so
-            // nothing overlaps. All are held until behind the call.
+            // SAFETY: the block of parameters is that of the plan; inputs and outputs have the
+            // types and extents of its ports, and outputs are new, so nothing overlaps. All are
+            // held until behind the call.
             unsafe { compiled.object.call(&[], std::slice::from_raw_parts(at, places.len()), threads) }
         });
         raised(py, done(status))?;
@@ -168,7 +169,8 @@ impl Model {
     }
 }
 
-/// What follows from the shapes: sizes of named extents, the shapes of inputs that have none; and what is given is no default any more.
+/// What follows from the shapes: sizes of named extents, the shapes of inputs that have none; and
+/// what is given is no default any more.
 fn bound(model: &mut Graph, shapes: &Shapes) -> Result<BTreeMap<Name, i64>, Failure> {
     let mut sizes = BTreeMap::new();
     let graph = &mut model.graph;
@@ -236,7 +238,8 @@ fn done(status: c_int) -> Result<(), Failure> {
     }
 }
 
-/// An input or output for Python: name, number of the element type, extents, NumPy's name of the type in which it is handed over.
+/// An input or output for Python: name, number of the element type, extents, NumPy's name of the
+/// type in which it is handed over.
 type Described<'py> = (String, i32, Option<Vec<Bound<'py, PyAny>>>, Option<&'static str>);
 
 fn described<'py>(py: Python<'py>, graph: &Graph, id: ValueId) -> PyResult<Described<'py>> {

@@ -1,6 +1,7 @@
 //! Compiled C as functions of this process.
 //!
-//! The generated function is called through a small one behind it in the same file, which has one type for all of them: sizes and places of arguments.
+//! The generated function is called through a small one behind it in the same file, which has one
+//! type for all of them: sizes and places of arguments.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -28,8 +29,9 @@ impl Object {
     /// Calls it on as many threads as OpenMP chooses, or on this many.
     ///
     /// # Safety
-    /// There is a size for each of the signature, and for each of its parameters the address of elements of its type, as many as its extents at these sizes
-    /// say; those that it writes overlap no other.
+    /// There is a size for each of the signature, and for each of its parameters the address of
+    /// elements of its type, as many as its extents at these sizes say; those that it writes
+    /// overlap no other.
     pub unsafe fn call(self, sizes: &[i64], places: &[*mut c_void], threads: c_int) -> c_int {
         // SAFETY: as the caller promises.
         unsafe { (self.0)(sizes.as_ptr(), places.as_ptr(), threads) }
@@ -86,7 +88,8 @@ fn remember(key: String, object: Object) -> Object {
 fn open(path: &Path) -> Result<Object, Failure> {
     let cannot =
         |e: libloading::Error| Failure::environment("X0304", format!("can't load a compiled object: {e}"));
-    // SAFETY: the file was just made by the C compiler from code of ours, or its digest says that it was; its constructors are those of the C compiler.
+    // SAFETY: the file was just made by the C compiler from code of ours, or its digest says that
+    // it was; its constructors are those of the C compiler.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(cannot)?;
     // SAFETY: `entry` wrote a function of this type under this name.
     let found = unsafe { library.get::<Entry>(b"lozenge_call\0") }.map_err(cannot)?;

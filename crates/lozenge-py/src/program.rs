@@ -82,7 +82,8 @@ impl Program {
         Ok(Program { front, source, place, request, how, threads, _scratch })
     }
 
-    /// The definitions, in the order of the source. A region of C that is all that its function does has the function's name.
+    /// The definitions, in the order of the source. A region of C that is all that its function
+    /// does has the function's name.
     pub fn known(&self) -> Vec<Known> {
         let names = self.front.definitions();
         let functions: Vec<Option<String>> = names.iter().map(|name| self.whole_function(name)).collect();
@@ -120,7 +121,8 @@ impl Program {
         crate::text::comment_above(&self.source.text[..at])
     }
 
-    /// What is known of a definition of a functional program; of a schedule, what is known of the definition that it is for.
+    /// What is known of a definition of a functional program; of a schedule, what is known of the
+    /// definition that it is for.
     pub fn summary(&self, definition: &str) -> Option<Summary> {
         let checked = self.front.functional()?;
         let target = checked.schedule_target(definition);

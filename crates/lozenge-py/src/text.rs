@@ -1,4 +1,5 @@
-//! What the text of a source tells beside what the front ends do: comments, and the C around a region.
+//! What the text of a source tells beside what the front ends do: comments, and the C around a
+//! region.
 
 /// Types that declare variables of loops.
 const COUNTERS: [&str; 8] = ["int", "long", "short", "unsigned", "signed", "size_t", "ptrdiff_t", "int64_t"];
@@ -37,7 +38,8 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// Whether a region is all that a function does, by the text before and behind it: but for declarations of integers without values.
+/// Whether a region is all that a function does, by the text before and behind it: but for
+/// declarations of integers without values.
 pub fn is_whole_body(before: &str, after: &str) -> bool {
     let before = plain(before);
     let Some(open) = before.rfind('{') else { return false };

@@ -1,4 +1,5 @@
-//! A definition at one choice of types: what it takes and gives, and its compiled code once that is wanted.
+//! A definition at one choice of types: what it takes and gives, and its compiled code once that is
+//! wanted.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -62,7 +63,8 @@ pub struct Plan {
     pub sizes: Vec<i64>,
     /// The shape of each result.
     pub results: Vec<Py<PyTuple>>,
-    /// Parameters whose elements are places in others, each with the least number that is too large.
+    /// Parameters whose elements are places in others, each with the least number that is too
+    /// large.
     pub bounds: Vec<(usize, i64)>,
 }
 
@@ -125,7 +127,8 @@ fn hides_index(ty: &DataType) -> bool {
 }
 
 impl Variant {
-    /// Of a lowered definition; `order` names parameters in the order in which they are to be given, as far as that is another than that of the loops.
+    /// Of a lowered definition; `order` names parameters in the order in which they are to be
+    /// given, as far as that is another than that of the loops.
     ///
     /// # Errors
     /// What NumPy says of a type.
@@ -203,10 +206,12 @@ impl Variant {
         })
     }
 
-    /// Sizes and extents for arrays of these shapes; `explicit` are sizes that are given by their names.
+    /// Sizes and extents for arrays of these shapes; `explicit` are sizes that are given by their
+    /// names.
     ///
     /// # Errors
-    /// Shapes and sizes that do not agree, or that the definition does not allow; more memory than there is.
+    /// Shapes and sizes that do not agree, or that the definition does not allow; more memory than
+    /// there is.
     pub fn plan(
         &self,
         py: Python<'_>,
@@ -268,7 +273,8 @@ impl Variant {
         self.definition.is_some()
     }
 
-    /// What elements that are places lie below: by the types of a functional program; by the text of another, as far as that tells, unless nobody wants that.
+    /// What elements that are places lie below: by the types of a functional program; by the text
+    /// of another, as far as that tells, unless nobody wants that.
     fn bounds(&self, sizes: &Sizes) -> Vec<(usize, i64)> {
         let function = &self.function;
         if self.definition.is_none() && !self.checked {

@@ -92,8 +92,8 @@ pub struct OptimizedModel {
 /// Sizes of the request are built into the model; other named extents stay.
 ///
 /// # Errors
-/// `G0101` and others for bytes that are no model; `G0105` for one with parameters in files of their
-/// own, which bytes do not have.
+/// `G0101` and others for bytes that are no model; `G0105` for one with parameters in files of
+/// their own, which bytes do not have.
 pub fn optimize_model(bytes: &[u8], request: &ModelRequest) -> Result<OptimizedModel, Failure> {
     deep(|| {
         let mut model = read(bytes, request)?;

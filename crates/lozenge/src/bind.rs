@@ -1,4 +1,5 @@
-//! Sizes and arrays for a run of a loop function: what the user gave, what follows from it, and whether it fits.
+//! Sizes and arrays for a run of a loop function: what the user gave, what follows from it, and
+//! whether it fits.
 //!
 //! Everything is checked before anything of the arrays' size is allocated.
 
@@ -24,7 +25,8 @@ pub struct Given {
     pub tensor: Tensor,
 }
 
-/// The value of an integer expression over sizes; `None` if it uses anything else, or leaves 64 bits.
+/// The value of an integer expression over sizes; `None` if it uses anything else, or leaves 64
+/// bits.
 pub fn integer(expr: &Expr, sizes: &Sizes) -> Option<i64> {
     match evaluate::expr(expr, &|name| sizes.get(name).copied()) {
         Ok(loops::Value::I64(value)) => Some(value),
@@ -57,7 +59,8 @@ pub fn by_name(given: &[(String, i64)]) -> Result<Sizes, Failure> {
 /// The sizes of a run, from those given and from the shapes of the given arrays.
 ///
 /// # Errors
-/// `X0102` for unknown, negative or contradictory sizes, `X0203` for arrays of another rank, `X0101` for sizes that stay open.
+/// `X0102` for unknown, negative or contradictory sizes, `X0203` for arrays of another rank,
+/// `X0101` for sizes that stay open.
 pub fn sizes(function: &Function, given: &Sizes, arrays: &BTreeMap<Name, Given>) -> Result<Sizes, Failure> {
     for (name, value) in given {
         if !function.sizes.contains(name) {
@@ -142,7 +145,8 @@ pub fn sizes(function: &Function, given: &Sizes, arrays: &BTreeMap<Name, Given>)
     Ok(known)
 }
 
-/// The one value of `name` for which the expression has this value; none unless the expression is linear in it.
+/// The one value of `name` for which the expression has this value; none unless the expression is
+/// linear in it.
 fn solve(expr: &Expr, name: &Name, value: i64, known: &Sizes) -> Option<i64> {
     let at = |x: i64| {
         let mut sizes = known.clone();
@@ -317,7 +321,8 @@ pub fn amount(bytes: u128) -> String {
     }
 }
 
-/// Bytes that a process may still take: what the system calls available, within the limit of its control group; without a limit if neither is known.
+/// Bytes that a process may still take: what the system calls available, within the limit of its
+/// control group; without a limit if neither is known.
 pub fn available_memory() -> u128 {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let system = read("/proc/meminfo").and_then(|text| {
@@ -338,7 +343,7 @@ pub fn available_memory() -> u128 {
 /// `ranges` says what the elements of parameters must be that are indices.
 ///
 /// # Errors
-/// As [`shape`] and [`check_type`]; `X0205` if a given index is out of its bounds.
+/// As [`shape`] and `check_type`; `X0205` if a given index is out of its bounds.
 pub fn inputs(
     function: &Function,
     sizes: &Sizes,
@@ -385,8 +390,8 @@ fn check_bound(param: &Param, array: &Given, range: Option<Range>) -> Result<(),
     }
 }
 
-/// Fills with random data: floating point in -1 .. 1, integers in -9 ..= 9, natural numbers in 0 ..= 18, integers of 8 and 16 bits any,
-/// indices in their range.
+/// Fills with random data: floating point in -1 .. 1, integers in -9 ..= 9, natural numbers in 0
+/// ..= 18, integers of 8 and 16 bits any, indices in their range.
 fn fill(data: &mut loops::Data, range: Option<Range>, random: &mut Random) {
     use loops::Data;
     if let Some(range) = range

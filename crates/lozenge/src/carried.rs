@@ -1,5 +1,5 @@
-//! Texts that the command carries with it, deflated: together they are 1.2 MB of text, and a fifth of
-//! that in the program. Each collection is unpacked when it is first asked for.
+//! Texts that the command carries with it, deflated: together they are 1.2 MB of text, and a fifth
+//! of that in the program. Each collection is unpacked when it is first asked for.
 
 use std::io::Read as _;
 use std::sync::LazyLock;

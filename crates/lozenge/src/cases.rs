@@ -7,7 +7,8 @@
 //! -- bench dot n=1000000 against=dotPlain         a size for measuring, and the definition to be compared with
 //! -- error F0201                                  the file must be refused with this code
 //! ```
-//! A comment line that begins with two or more spaces after `--` continues the line before it. In loop programs comments begin with `//`.
+//! A comment line that begins with two or more spaces after `--` continues the line before it. In
+//! loop programs comments begin with `//`.
 
 use loops::{Code, Diagnostic, Span};
 
@@ -40,7 +41,8 @@ pub(crate) enum CaseKind {
 pub struct Run {
     /// The definition.
     pub definition: String,
-    /// Settings `name=value`, in their order: sizes, arguments, `strategy`, `mode`, `against`, `seed`.
+    /// Settings `name=value`, in their order: sizes, arguments, `strategy`, `mode`, `against`,
+    /// `seed`.
     pub settings: Vec<(String, Setting)>,
     /// The expected result.
     pub expected: Option<Value>,
@@ -88,7 +90,8 @@ pub fn read(text: &str) -> Result<Vec<Case>, Vec<Diagnostic>> {
     if errors.is_empty() { Ok(cases) } else { Err(errors) }
 }
 
-/// Whether a comment that begins with a case's word is one, and not a sentence: its second word is a code, or stands alone or before settings.
+/// Whether a comment that begins with a case's word is one, and not a sentence: its second word is
+/// a code, or stands alone or before settings.
 fn is_case(comment: &str) -> bool {
     let mut words = comment.split_whitespace();
     let (first, second, third) = (words.next(), words.next(), words.next());

@@ -1,4 +1,5 @@
-//! The same result by several ways: evaluator of the language, interpreter of the loop program, compiled C.
+//! The same result by several ways: evaluator of the language, interpreter of the loop program,
+//! compiled C.
 //!
 //! Not here: where inputs come from (`bind`) and how C is run (`execute`).
 
@@ -47,7 +48,8 @@ fn defect(what: &str) -> Failure {
     Failure::refused("X0601", format!("the compiler failed: {what}"))
 }
 
-/// The value of this type from the next tensors: one, or one for each component where a pair has an array in it.
+/// The value of this type from the next tensors: one, or one for each component where a pair has an
+/// array in it.
 fn gather(ty: &DataType, tensors: &mut impl Iterator<Item = Tensor>) -> Option<Value> {
     match split(ty) {
         None => tensors.next().map(Value::Tensor),
@@ -68,7 +70,8 @@ fn scatter(value: Value, results: &mut Vec<Tensor>) {
     }
 }
 
-/// The two halves of a type that is not one tensor: a pair with an array in it, under any number of dimensions.
+/// The two halves of a type that is not one tensor: a pair with an array in it, under any number of
+/// dimensions.
 fn split(ty: &DataType) -> Option<(DataType, DataType)> {
     match ty {
         DataType::Pair(a, b) if has_array(a) || has_array(b) => Some(((**a).clone(), (**b).clone())),
@@ -88,7 +91,8 @@ fn has_array(ty: &DataType) -> bool {
     }
 }
 
-/// The results of a program that was emitted in the order of its text, as the C compiler makes it for one thread.
+/// The results of a program that was emitted in the order of its text, as the C compiler makes it
+/// for one thread.
 ///
 /// # Errors
 /// As [`Executable::build`] and [`Executable::run`].
@@ -113,7 +117,8 @@ pub(crate) fn by_sequential(
     Ok(executable.run(0, sizes, inputs, schedule)?.outputs)
 }
 
-/// What the elements of parameters must be: by the types of the definition, or as far as the loop program tells.
+/// What the elements of parameters must be: by the types of the definition, or as far as the loop
+/// program tells.
 pub fn ranges(
     definition: Option<&Definition>,
     function: &Function,
@@ -165,8 +170,9 @@ fn innermost(ty: &DataType) -> &DataType {
     }
 }
 
-/// The results of the loop interpreter: in order, or with parallel loops in an order made from a seed and a check for races. What is `of_c` may not convert
-/// numbers to integers that can't hold them.
+/// The results of the loop interpreter: in order, or with parallel loops in an order made from a
+/// seed and a check for races. What is `of_c` may not convert numbers to integers that can't hold
+/// them.
 ///
 /// # Errors
 /// What the interpreter finds: an index out of bounds, a read of nothing, a race, its limits.

@@ -1,7 +1,8 @@
-//! What must not stay behind if a signal ends the command: processes that it started, scratch folders, files that are half written.
+//! What must not stay behind if a signal ends the command: processes that it started, scratch
+//! folders, files that are half written.
 //!
-//! Each is entered here while it exists. INT, TERM and HUP kill and delete what is entered, and then end the command as
-//! they would have. Nothing can be done about KILL.
+//! Each is entered here while it exists. INT, TERM and HUP kill and delete what is entered, and
+//! then end the command as they would have. Nothing can be done about KILL.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +24,8 @@ fn entered() -> MutexGuard<'static, Entered> {
     ENTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on, signals that end the command clear what is entered. A signal that is ignored stays so.
+/// From now on, signals that end the command clear what is entered. A signal that is ignored stays
+/// so.
 pub(crate) fn clear_on_signals() {
     let ignored = ignored_signals();
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored >> (s - 1) & 1 == 0);
@@ -126,7 +128,8 @@ impl Group {
         &mut self.child
     }
 
-    /// Whether the process that leads the group has ended. Its number stays taken, so that the group can be killed.
+    /// Whether the process that leads the group has ended. Its number stays taken, so that the
+    /// group can be killed.
     pub(crate) fn has_ended(&self) -> bool {
         let Some(id) = Pid::from_raw(self.id) else { return true };
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

@@ -15,6 +15,7 @@ use crate::target::Target;
 mod choice;
 mod fuzz;
 mod library;
+mod look;
 mod models;
 mod polyhedral;
 mod ranks;
@@ -24,6 +25,8 @@ mod tune;
 pub use choice::{Choice, Mode};
 pub use fuzz::{Fuzz, FuzzOf};
 pub use library::Library;
+pub use look::Look;
+pub(crate) use look::{Completions, Man};
 pub use models::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
 pub use ranks::RanksOptions;
@@ -33,7 +36,8 @@ pub use tune::Tune;
 use choice::for_target;
 use settings::{all_targets, by_target, parallel, stages};
 
-/// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible and checked.
+/// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible
+/// and checked.
 #[derive(Parser, Debug)]
 #[command(name = "lozenge", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -49,7 +53,8 @@ pub(crate) struct Cli {
     /// The C compiler [default: `CC`, else gcc, cc or clang].
     #[arg(long, global = true, value_name = "COMMAND")]
     pub cc: Option<PathBuf>,
-    /// The machine that code is for: a description that ships (`lozenge machine --list`), or a file [default: this machine].
+    /// The machine that code is for: a description that ships (`lozenge machine --list`), or a file
+    /// [default: this machine].
     #[arg(long, global = true, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// What to do.
@@ -76,12 +81,14 @@ Exit codes:
 pub enum Command {
     /// Translate a program to C, or print one of the stages on the way.
     Compile(Compile),
-    /// Compile and link C as the system's compiler does, with its options; marked loop nests are translated first.
+    /// Compile and link C as the system's compiler does, with its options; marked loop nests are
+    /// translated first.
     #[command(disable_help_flag = true)]
     Cc(Cc),
     /// Compile a definition, run it on real arrays, and compare the results where asked.
     Run(Run),
-    /// Show how a definition is translated, rule by rule, or what was done with loops; or the page of an error code.
+    /// Show how a definition is translated, rule by rule, or what was done with loops; or the page
+    /// of an error code.
     Explain(Explain),
     /// Run the test cases that stand in the comments of programs.
     Test(Test),
@@ -107,13 +114,16 @@ pub enum Command {
     Deps(Deps),
     /// Print the schedule of a loop nest in one of its representations.
     Schedule(Schedule),
-    /// Draw the schedule of a loop nest (instances, order, tiles, dependences, and the trees), or the graph of a model.
+    /// Draw the schedule of a loop nest (instances, order, tiles, dependences, and the trees), or
+    /// the graph of a model.
     Show(Show),
     /// List the passes on loop programs, and the pipelines that are made of them.
     Passes,
-    /// Print the description of this machine, or of the one that `--machine` names, as `--machine` reads it.
+    /// Print the description of this machine, or of the one that `--machine` names, as `--machine`
+    /// reads it.
     Machine(Machine),
-    /// Write a page that shows the stages of a program or model side by side, and what was done with it.
+    /// Write a page that shows the stages of a program or model side by side, and what was done
+    /// with it.
     Explore(Explore),
     /// Print the completions of this command for a shell.
     Completions(Completions),
@@ -134,36 +144,6 @@ pub struct Machine {
     /// The names of the descriptions that ship.
     #[arg(long)]
     pub list: bool,
-}
-
-/// Options of `lozenge completions`.
-#[derive(Args, Debug)]
-pub(crate) struct Completions {
-    /// The shell.
-    #[arg(value_enum)]
-    pub shell: clap_complete::Shell,
-}
-
-/// Options of `lozenge man`.
-#[derive(Args, Debug)]
-pub(crate) struct Man {
-    /// Folder for the pages; it is made if it is not there.
-    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
-    pub output: PathBuf,
-}
-
-/// What is looked at between passes.
-#[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
-pub struct Look {
-    /// Print the loop program after this pass to the standard error; may be given several times (`lozenge passes` lists them).
-    #[arg(long, value_name = "PASS")]
-    pub print_after: Vec<String>,
-    /// Print the loop program after each pass that changed it.
-    #[arg(long)]
-    pub print_after_all: bool,
-    /// After each pass, check the loops by the validator, and by the interpreter at small sizes.
-    #[arg(long)]
-    pub verify: bool,
 }
 
 /// `lozenge compile`
@@ -196,7 +176,8 @@ pub struct Compile {
     /// athread: number of cores [default: 64].
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// Value of a named extent of a model's inputs; athread: of a size that tile sizes are chosen for (the code is right for all). May be given several times.
+    /// Value of a named extent of a model's inputs; athread: of a size that tile sizes are chosen
+    /// for (the code is right for all). May be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
     /// Stage to print instead of C.
@@ -211,7 +192,8 @@ pub struct Compile {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub library: Library,
-    /// Write to a file (whole or not at all) instead of the standard output; for athread and mpi to a folder.
+    /// Write to a file (whole or not at all) instead of the standard output; for athread and mpi to
+    /// a folder.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }
@@ -294,7 +276,8 @@ pub struct Run {
     /// Value of a size parameter; may be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
-    /// Value for a parameter: a file, or a number or list (`r=0.05`, `xs=[1,2]`); may be given several times. Parameters without one get random data.
+    /// Value for a parameter: a file, or a number or list (`r=0.05`, `xs=[1,2]`); may be given
+    /// several times. Parameters without one get random data.
     #[arg(long = "arg", value_name = "NAME=FILE|VALUE", value_parser = argument)]
     pub arguments: Vec<(String, PathBuf)>,
     /// Write the result to a file.
@@ -303,7 +286,8 @@ pub struct Run {
     /// Seed of the random data; athread: of the order of the cores too.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Compare with the evaluator and the interpreter; models: with `=ort` with onnxruntime, which Python runs.
+    /// Compare with the evaluator and the interpreter; models: with `=ort` with onnxruntime, which
+    /// Python runs.
     #[arg(long, value_enum, value_name = "WITH", num_args = 0..=1, require_equals = true, default_missing_value = "evaluator")]
     pub check: Option<Against>,
     /// Models: the time of each call, with the node that it was made of.
@@ -377,7 +361,8 @@ pub struct Test {
     /// Compile with the address and undefined-behaviour sanitizers.
     #[arg(long)]
     pub sanitize: bool,
-    /// C programs: updates may be reordered; results are compared within 1e-9 of the largest magnitude of an array.
+    /// C programs: updates may be reordered; results are compared within 1e-9 of the largest
+    /// magnitude of an array.
     #[arg(long)]
     pub reassociate: bool,
 }
@@ -425,11 +410,13 @@ pub struct Bench {
     /// C programs: updates may be reordered.
     #[arg(long)]
     pub reassociate: bool,
-    /// C kernels: extents as parameters of their functions, as constants (macros), or one form after the other.
+    /// C kernels: extents as parameters of their functions, as constants (macros), or one form
+    /// after the other.
     #[arg(long, value_enum, default_value_t)]
     pub extents: Extents,
-    /// C programs: what another source-to-source compiler made of them, measured beside ours: a folder with KERNEL.c for some of the
-    /// kernels, each a whole program or the text of the region; may be given several times.
+    /// C programs: what another source-to-source compiler made of them, measured beside ours: a
+    /// folder with KERNEL.c for some of the kernels, each a whole program or the text of the
+    /// region; may be given several times.
     #[arg(long, value_name = "NAME=DIR", value_parser = outputs)]
     pub outputs: Vec<(String, PathBuf)>,
     /// Target.
@@ -447,16 +434,20 @@ pub struct Bench {
     /// Athread: with one parallel loop or with two [default: both; with --quick, two].
     #[arg(long, value_parser = parallel(), value_delimiter = ',')]
     pub parallel: Vec<Parallel>,
-    /// Athread: orders of the cores in which every setting runs; all must give the same arrays and the same modelled time.
+    /// Athread: orders of the cores in which every setting runs; all must give the same arrays and
+    /// the same modelled time.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: u64,
-    /// Athread: keep results in this file; what was run there already, with the same files, is not run again.
+    /// Athread: keep results in this file; what was run there already, with the same files, is not
+    /// run again.
     #[arg(long, value_name = "FILE")]
     pub results: Option<PathBuf>,
-    /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators; or of C programs; athread: of its kernels at every setting.
+    /// Measure the translation instead: of every definition, and of generated programs of up to
+    /// 10,000 combinators; or of C programs; athread: of its kernels at every setting.
     #[arg(long)]
     pub translation: bool,
-    /// Measure the rewriting of models instead: whole `optimize` commands on generated models of up to 100,000 nodes.
+    /// Measure the rewriting of models instead: whole `optimize` commands on generated models of up
+    /// to 100,000 nodes.
     #[arg(long, conflicts_with = "translation")]
     pub rewriting: bool,
     /// Measure what calls of operators take instead, beside the costs that rewriting goes by.

@@ -1,7 +1,9 @@
-//! The configuration file `lozenge.toml`: the target, the machine and flags of the C compiler, for all sources below its folder.
+//! The configuration file `lozenge.toml`: the target, the machine and flags of the C compiler, for
+//! all sources below its folder.
 //!
-//! It may come with sources that nobody vouches for. So it names no command, and flags only of kinds that make the C
-//! compiler run nothing and read nothing. Options of the command line and variables of the environment go before it.
+//! It may come with sources that nobody vouches for. So it names no command, and flags only of
+//! kinds that make the C compiler run nothing and read nothing. Options of the command line and
+//! variables of the environment go before it.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -87,7 +89,8 @@ pub fn load(input: &Path) -> Result<Config, Failure> {
     Ok(Config { tuned: true, ..config })
 }
 
-/// The nearest file upward, by a short name where it lies below this folder; what is no regular file is none.
+/// The nearest file upward, by a short name where it lies below this folder; what is no regular
+/// file is none.
 fn find(input: &Path) -> Option<PathBuf> {
     let input = input.canonicalize().ok()?;
     let folder = if input.is_dir() { Some(input.as_path()) } else { input.parent() };
@@ -168,7 +171,8 @@ fn unreadable(source: &Source, error: &toml::de::Error) -> Failure {
     )
 }
 
-/// Whether a flag makes the C compiler run no other program, read no other file, and leave no check of ours out.
+/// Whether a flag makes the C compiler run no other program, read no other file, and leave no check
+/// of ours out.
 fn is_harmless(flag: &str) -> bool {
     let word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.=+,".contains(c));
     const FLOATS_AND_LOOPS: [&str; 14] = [

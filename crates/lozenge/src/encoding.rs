@@ -1,6 +1,8 @@
-//! C files in another encoding than UTF-8 (Latin-1, GBK): comments and strings outside of regions are to come out as they went in. So are names of files.
+//! C files in another encoding than UTF-8 (Latin-1, GBK): comments and strings outside of regions
+//! are to come out as they went in. So are names of files.
 //!
-//! A byte that is no UTF-8 is a character of a private plane while the text is here, and that byte again where the text is written as C.
+//! A byte that is no UTF-8 is a character of a private plane while the text is here, and that byte
+//! again where the text is written as C.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;

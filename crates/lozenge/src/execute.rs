@@ -1,7 +1,7 @@
 //! Running generated C: a driver around it, one process a run, arrays by files.
 //!
-//! The driver knows a table of *routines*: generated functions, and hand-written references with the same parameters. Not here: which
-//! sizes and arrays (`bind`), and what is compared (`check`).
+//! The driver knows a table of *routines*: generated functions, and hand-written references with
+//! the same parameters. Not here: which sizes and arrays (`bind`), and what is compared (`check`).
 
 use std::fmt::Write as _;
 use std::fs;
@@ -38,7 +38,8 @@ pub struct Executable {
 pub struct Build<'a> {
     /// C sources and headers (`.h` files are only included).
     pub files: &'a [CFile<'a>],
-    /// Functions in them that can be run; those without a declaration in `header` are declared here.
+    /// Functions in them that can be run; those without a declaration in `header` are declared
+    /// here.
     pub routines: &'a [Signature],
     /// Header with the structs and declarations of the generated functions.
     pub header: &'a str,
@@ -83,7 +84,8 @@ pub struct Outcome {
 pub struct Digest(pub [f64; 3]);
 
 impl Digest {
-    /// Whether both may be of the same results, up to the order of single-precision sums: a check against gross errors, not against rounding.
+    /// Whether both may be of the same results, up to the order of single-precision sums: a check
+    /// against gross errors, not against rounding.
     pub fn agrees(&self, other: &Digest) -> bool {
         let bound = 1e-2 * self.0[2].max(other.0[2]).max(1e-30);
         self.0.iter().zip(&other.0).all(|(a, b)| a == b || (a - b).abs() <= bound)
@@ -139,7 +141,8 @@ impl Executable {
         self.routines.iter().map(|r| r.name.as_str())
     }
 
-    /// Runs a routine on these tensors, one for each parameter (those of `Out` parameters give the shape).
+    /// Runs a routine on these tensors, one for each parameter (those of `Out` parameters give the
+    /// shape).
     ///
     /// # Errors
     /// `X0303` after the time limit, `X0304` if the program fails.
@@ -215,7 +218,8 @@ impl Executable {
     ) -> Result<String, Failure> {
         let signature = &self.routines[routine];
         progress::say(format!("running `{}`", signature.name));
-        // Paper mode keeps temporaries on the stack, as the paper does, so the stack is made as large as the system allows.
+        // Paper mode keeps temporaries on the stack, as the paper does, so the stack is made as
+        // large as the system allows.
         let mut command = Command::new("sh");
         command.args([
             "-c",
@@ -371,7 +375,8 @@ pub fn prototype(signature: &Signature) -> String {
     format!("int {}({});", signature.c_name, params.join(", "))
 }
 
-/// The text of the driver: what depends on the routines, then the fixed part. It includes `program.h`.
+/// The text of the driver: what depends on the routines, then the fixed part. It includes
+/// `program.h`.
 pub fn driver(routines: &[Signature]) -> String {
     let mut text = String::from(
         "#define _POSIX_C_SOURCE 200809L\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\

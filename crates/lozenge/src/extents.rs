@@ -1,7 +1,10 @@
-//! The kernels in their second form: extents that are numbers, as macros, where the text has them as parameters of the function.
+//! The kernels in their second form: extents that are numbers, as macros, where the text has them
+//! as parameters of the function.
 //!
-//! A kernel has its sizes from `int n = SIZE(N);` in `main`, and its function takes `int n`. In the second form the function says `N` wherever it said `n`; what is
-//! given for the parameter is not used, so calls stay as they are, and both forms compute the same where the environment sets no sizes.
+//! A kernel has its sizes from `int n = SIZE(N);` in `main`, and its function takes `int n`. In the
+//! second form the function says `N` wherever it said `n`; what is given for the parameter is not
+//! used, so calls stay as they are, and both forms compute the same where the environment sets no
+//! sizes.
 
 /// Sizes of the text with the macros that they come from: declarations `NAME = SIZE(MACRO)`.
 fn sizes(text: &str) -> Vec<(&str, &str)> {
@@ -22,7 +25,8 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// A C program with the extents of its region as constants; none if the function of the region takes no sizes that `main` has from macros.
+/// A C program with the extents of its region as constants; none if the function of the region
+/// takes no sizes that `main` has from macros.
 pub fn as_constants(text: &str) -> Option<String> {
     let region = text.find("#pragma scop")?;
     let start = text[..region].rfind("\nstatic ")?;

@@ -1,7 +1,9 @@
-//! Files that the parameters of a model lie in: regular files in the model's folder, opened without leaving it, read where the model says.
+//! Files that the parameters of a model lie in: regular files in the model's folder, opened without
+//! leaving it, read where the model says.
 //!
-//! A model is input that nobody vouches for, and so are the files that came with it. A link may lead to another file of the folder, not out of
-//! it; pipes and devices are refused before they are opened.
+//! A model is input that nobody vouches for, and so are the files that came with it. A link may
+//! lead to another file of the folder, not out of it; pipes and devices are refused before they are
+//! opened.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};

@@ -48,7 +48,8 @@ pub enum FailureKind {
     Usage,
     /// A comparison or a test failed.
     Check,
-    /// Something that is needed is missing or does not work: a C compiler, memory, a writable folder.
+    /// Something that is needed is missing or does not work: a C compiler, memory, a writable
+    /// folder.
     Environment,
 }
 

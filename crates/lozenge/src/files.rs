@@ -14,14 +14,15 @@ use crate::pipeline::Front;
 use crate::process::Compiler;
 use crate::request::{Access, Files, Kind, Request, Schedule};
 
-/// Sources longer than this are refused: spans are 32 bits wide, and no program a person writes comes near it.
+/// Sources longer than this are refused: spans are 32 bits wide, and no program a person writes
+/// comes near it.
 const MAX_SOURCE: u64 = 256 << 20;
 
 /// Reads a source text. From then on the command does not write to this file ([`write_whole`]).
 ///
 /// # Errors
-/// `X0001` if it can't be read, `X0002` if it is not UTF-8 (with the place of the first bad byte), `X0003` if it is too long. C may have any encoding that
-/// has ASCII in it ([`encoding`]).
+/// `X0001` if it can't be read, `X0002` if it is not UTF-8 (with the place of the first bad byte),
+/// `X0003` if it is too long. C may have any encoding that has ASCII in it ([`encoding`]).
 pub fn read_source(path: &Path) -> Result<Source, Failure> {
     let source = read_text(path)?;
     keep(path);
@@ -98,10 +99,11 @@ pub(crate) fn tuned_path(program: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The schedules that were tuned for a program, where a file of them is beside it and is to be looked for.
+/// The schedules that were tuned for a program, where a file of them is beside it and is to be
+/// looked for.
 ///
 /// # Errors
-/// As [`read_text`].
+/// As `read_text`.
 pub fn tuned(program: &Path) -> Result<Option<Source>, Failure> {
     let path = tuned_path(program);
     if !crate::config::current().tuned || !path.is_file() {
@@ -131,8 +133,8 @@ pub fn request() -> Request {
     Request { files: Files::new(OnDisk), ..Request::default() }
 }
 
-/// What a source in a file refers to: other files, by their places. The name of the source has to be
-/// the path of its file.
+/// What a source in a file refers to: other files, by their places. The name of the source has to
+/// be the path of its file.
 #[derive(Clone, Copy, Debug)]
 pub struct OnDisk;
 
@@ -190,11 +192,12 @@ pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Writes a file so that it is there whole or not at all: to a temporary file in the same folder, which is then renamed.
-/// A link is followed, also one that leads to a file that is yet to be made.
+/// Writes a file so that it is there whole or not at all: to a temporary file in the same folder,
+/// which is then renamed. A link is followed, also one that leads to a file that is yet to be made.
 ///
 /// # Errors
-/// `X0010` if it would replace a source text that was read ([`read_source`]), `X0004` if a step fails; nothing is left behind.
+/// `X0010` if it would replace a source text that was read ([`read_source`]), `X0004` if a step
+/// fails; nothing is left behind.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_pieces(path, &[bytes])
 }

@@ -1,6 +1,7 @@
 //! Random well-typed programs as source text, with test cases that ask all stages to agree.
 //!
-//! Programs are made by type, so that each is accepted; what they compute is of no interest. Not here: running them (`command::fuzz`).
+//! Programs are made by type, so that each is accepted; what they compute is of no interest. Not
+//! here: running them (`command::fuzz`).
 
 pub mod kernels;
 pub mod models;
@@ -18,7 +19,8 @@ use crate::random::Random;
 /// Definitions in one file: they share one run of the C compiler.
 const DEFINITIONS: u32 = 8;
 
-/// The most memory that the process has taken since this was asked before, in bytes; 0 where the system does not say.
+/// The most memory that the process has taken since this was asked before, in bytes; 0 where the
+/// system does not say.
 pub fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

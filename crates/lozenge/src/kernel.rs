@@ -1,8 +1,11 @@
-//! C programs with marked regions, as wholes: compiled as they are and as rewritten, run, and their outputs compared.
+//! C programs with marked regions, as wholes: compiled as they are and as rewritten, run, and their
+//! outputs compared.
 //!
-//! A program that opens files takes the name of one as its argument, and writes to it what it computed; another gets no argument. It may print a word `seconds` with the time of its
-//! region behind it. Its sizes are macros that it defines as `#define N N_DEFAULT`, so that `-DN=7` sets them. Not here: how a region is
-//! rewritten (`pipeline`), and what is measured against what (`command::bench`).
+//! A program that opens files takes the name of one as its argument, and writes to it what it
+//! computed; another gets no argument. It may print a word `seconds` with the time of its region
+//! behind it. Its sizes are macros that it defines as `#define N N_DEFAULT`, so that `-DN=7` sets
+//! them. Not here: how a region is rewritten (`pipeline`), and what is measured against what
+//! (`command::bench`).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -109,13 +112,14 @@ pub(crate) fn runs_by_itself(text: &str) -> bool {
     text.contains(" main(")
 }
 
-/// Whether a C program may open a file that its argument names: it opens files, or headers of its own may. What opens none may take the argument for a number,
-/// and compute nothing.
+/// Whether a C program may open a file that its argument names: it opens files, or headers of its
+/// own may. What opens none may take the argument for a number, and compute nothing.
 pub(crate) fn takes_a_file(text: &str) -> bool {
     ["open(", "open (", "creat("].iter().any(|call| text.contains(call)) || has_own_headers(text)
 }
 
-/// Whether a C program includes headers of its own: others than those of the system, and than those that are made with it.
+/// Whether a C program includes headers of its own: others than those of the system, and than those
+/// that are made with it.
 pub(crate) fn has_own_headers(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim_start().strip_prefix('#').unwrap_or_default().trim_start();

@@ -1,5 +1,5 @@
-//! What this machine is: the sizes of its caches and its vector registers, for those who make tiles,
-//! who are told and never look; and the descriptions of other machines.
+//! What this machine is: the sizes of its caches and its vector registers, for those who make
+//! tiles, who are told and never look; and the descriptions of other machines.
 
 pub mod description;
 
@@ -33,7 +33,8 @@ const VARIABLE: &str = "LOZENGE_CACHES";
 /// The variable that names vector registers, such as `32x64`.
 const REGISTERS: &str = "LOZENGE_REGISTERS";
 
-/// The caches to compile for: as given, as the environment says, as is configured, those of this machine, or usual ones where the system tells nothing.
+/// The caches to compile for: as given, as the environment says, as is configured, those of this
+/// machine, or usual ones where the system tells nothing.
 ///
 /// # Errors
 /// `X0804` if the environment says something that is no sizes.
@@ -61,7 +62,8 @@ pub fn processor() -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// The vector registers to compile for: as the environment says, as is configured, else those of this machine.
+/// The vector registers to compile for: as the environment says, as is configured, else those of
+/// this machine.
 ///
 /// # Errors
 /// `X0804` if the environment says something else than a number of registers and the bytes of one.
@@ -122,7 +124,8 @@ fn size(text: &str) -> Option<i64> {
     digits.parse::<i64>().ok().filter(|n| *n > 0)?.checked_mul(unit)
 }
 
-/// The data caches of the first two levels, from the folder in which Linux describes the caches of a processor.
+/// The data caches of the first two levels, from the folder in which Linux describes the caches of
+/// a processor.
 fn read(folder: &Path) -> Option<Caches> {
     let (mut l1, mut l2) = (None, None);
     for entry in fs::read_dir(folder).ok()?.flatten() {

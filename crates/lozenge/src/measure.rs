@@ -1,5 +1,6 @@
-//! Measuring several programs against each other: in turns, so that what the machine does besides hits all alike, and each
-//! round begins with another one, so that no program always follows the same neighbour.
+//! Measuring several programs against each other: in turns, so that what the machine does besides
+//! hits all alike, and each round begins with another one, so that no program always follows the
+//! same neighbour.
 //!
 //! Not here: what is measured (`command::bench`).
 

@@ -18,8 +18,8 @@ use crate::{machine, progress, report};
 /// place of their calls.
 ///
 /// # Errors
-/// `X0001` if a file can't be read, `G0101` and others if it is no model, `G0208` and others for its
-/// functions.
+/// `X0001` if a file can't be read, `G0101` and others if it is no model, `G0208` and others for
+/// its functions.
 pub fn open(path: &Path) -> Result<Model, Failure> {
     progress::say(format!("reading {}", path.display()));
     let mut model = read(path)?;
@@ -126,8 +126,8 @@ pub fn prepare_sound(model: Model, request: &ModelRequest) -> Result<Model, Fail
     Ok(model)
 }
 
-/// Reads a model that rules are applied to: ONNX with the files of its external data, or the textual
-/// form, whose data are in it.
+/// Reads a model that rules are applied to: ONNX with the files of its external data, or the
+/// textual form, whose data are in it.
 ///
 /// # Errors
 /// As [`open`].
@@ -153,7 +153,8 @@ pub fn write(model: &Model, from: &Path, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Parameters that lie in files beside the model are looked for beside what is written of it: in another folder they get copies.
+/// Parameters that lie in files beside the model are looked for beside what is written of it: in
+/// another folder they get copies.
 ///
 /// # Errors
 /// `X0004` if another file has the name there.
@@ -200,7 +201,7 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
 /// Rewrites the model of a file by the rules that ship.
 ///
 /// # Errors
-/// As [`open_for_rules`], [`rewriting::by_shipped_rules`] and [`write`].
+/// As `open_for_rules`, `rewriting::by_shipped_rules` and [`write`].
 pub fn optimize(path: &Path, output: &Path) -> Result<(), Failure> {
     let mut model = open_for_rules(path)?;
     sound(&mut model, path, false)?;

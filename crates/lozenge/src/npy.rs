@@ -1,7 +1,8 @@
-//! Arrays in NumPy's format `npy`: numbers and truth values, and pairs as records of two fields; rows or columns first, bytes in either order.
+//! Arrays in NumPy's format `npy`: numbers and truth values, and pairs as records of two fields;
+//! rows or columns first, bytes in either order.
 //!
-//! The header is read by the crate `npyz`. Nothing that it says is trusted: memory is taken for what is there. Not here: files, and
-//! archives of arrays (`npz`).
+//! The header is read by the crate `npyz`. Nothing that it says is trusted: memory is taken for
+//! what is there. Not here: files, and archives of arrays (`npz`).
 
 use loops::{Data, Elem, Scalar, Tensor};
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
@@ -18,7 +19,8 @@ const MAX_HEADER: usize = 1 << 16;
 /// Reads an array.
 ///
 /// # Errors
-/// What is wrong with the file or not supported, as the end of a sentence that begins with its name.
+/// What is wrong with the file or not supported, as the end of a sentence that begins with its
+/// name.
 pub fn read(bytes: &[u8]) -> Result<Tensor, String> {
     check_shape(header_text(bytes)?)?;
     let mut body = bytes;
@@ -69,7 +71,8 @@ fn header_text(bytes: &[u8]) -> Result<&[u8], String> {
     Ok(text)
 }
 
-/// Whether the extents of a header can be multiplied, which its reader does. What is no header is told by that.
+/// Whether the extents of a header can be multiplied, which its reader does. What is no header is
+/// told by that.
 fn check_shape(text: &[u8]) -> Result<(), String> {
     let value: Option<Value> = std::str::from_utf8(text).ok().and_then(|text| text.trim_end().parse().ok());
     let Some(Value::Dict(entries)) = value else { return Ok(()) };

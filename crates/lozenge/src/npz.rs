@@ -12,8 +12,8 @@ use crate::failure::Failure;
 use crate::files::read_bytes;
 use crate::npy;
 
-/// Reads the array for a parameter: of a file, of the member that stands behind the name of an archive and a colon, or of the member with the name of
-/// the parameter.
+/// Reads the array for a parameter: of a file, of the member that stands behind the name of an
+/// archive and a colon, or of the member with the name of the parameter.
 ///
 /// # Errors
 /// `X0201` if it is no array, or the archive has no such member; what reading a file refuses.
@@ -43,7 +43,8 @@ fn apart(file: &Path) -> (PathBuf, Option<String>) {
     }
 }
 
-/// The bytes of a member, of which there are at most `limit`: what the archive says of their number is not trusted.
+/// The bytes of a member, of which there are at most `limit`: what the archive says of their number
+/// is not trusted.
 fn unpacked(archive: Vec<u8>, member: &str, limit: u64) -> Result<Vec<u8>, String> {
     let wrong = |error: ZipError| format!("is no archive that can be read: {error}");
     let mut archive = ZipArchive::new(Cursor::new(archive)).map_err(wrong)?;

@@ -22,7 +22,8 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// The codes that stand in string literals of a source folder: a letter that stands for a crate and four digits.
+    /// The codes that stand in string literals of a source folder: a letter that stands for a crate
+    /// and four digits.
     fn codes_in(folder: &Path, found: &mut Vec<(String, String)>) {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -1,4 +1,5 @@
-//! Which inputs hold places in other arrays, or where rows begin and end: random numbers for them have to be in range, or the program itself is at fault.
+//! Which inputs hold places in other arrays, or where rows begin and end: random numbers for them
+//! have to be in range, or the program itself is at fault.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,8 @@ pub enum Range {
     Ascending(i64),
 }
 
-/// The parameters of a loop program whose elements are subscripts (`x[col[j]]`), or bounds of loops whose variable is one (`for j in row[i]..row[i + 1]`).
+/// The parameters of a loop program whose elements are subscripts (`x[col[j]]`), or bounds of loops
+/// whose variable is one (`for j in row[i]..row[i + 1]`).
 pub fn of(function: &Function, sizes: &Sizes) -> BTreeMap<Name, Range> {
     let param = |name: &Name| function.params.iter().find(|p| p.name == *name);
     // The largest element that each may have, and whether they ascend.

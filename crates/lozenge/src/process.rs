@@ -1,7 +1,9 @@
-//! Child processes: the C compiler and the programs it makes. They never outlive their time limit, and what they print is kept.
+//! Child processes: the C compiler and the programs it makes. They never outlive their time limit,
+//! and what they print is kept.
 //!
-//! Each has a process group of its own, which is killed when its first process ends, at the end of the time limit, and when the
-//! command is ended by a signal ([`crate::cleanup`]). Not here: what is compiled (`pipeline`) and what is run (`execute`).
+//! Each has a process group of its own, which is killed when its first process ends, at the end of
+//! the time limit, and when the command is ended by a signal (`crate::cleanup`). Not here: what is
+//! compiled (`pipeline`) and what is run (`execute`).
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -35,13 +37,15 @@ pub struct Finished {
 /// A longer standard output is refused; of the standard error, what is beyond is thrown away.
 const MAX_OUTPUT: usize = 64 << 20;
 
-/// A process that left its group may hold a pipe for ever. The pipe is given up so long after the group was killed.
+/// A process that left its group may hold a pipe for ever. The pipe is given up so long after the
+/// group was killed.
 const PIPE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Runs a command to its end, or to the end of the time limit. What it leaves running is killed.
 ///
 /// # Errors
-/// `X0301` if it can't be started, `X0303` if it takes longer than `limit`, `X0306` if it prints more than is read.
+/// `X0301` if it can't be started, `X0303` if it takes longer than `limit`, `X0306` if it prints
+/// more than is read.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Finished, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let began = Instant::now();
@@ -139,8 +143,9 @@ impl Pipe {
     }
 }
 
-/// The name of a file or folder as an argument of another program, which must not take it for an option (`-k.c`), for the name
-/// of a file with options (`@w.c`), or for a place in its own installation (`=include`).
+/// The name of a file or folder as an argument of another program, which must not take it for an
+/// option (`-k.c`), for the name of a file with options (`@w.c`), or for a place in its own
+/// installation (`=include`).
 pub fn argument(path: &Path) -> OsString {
     if is_plain(path.as_os_str()) || path.is_absolute() {
         path.into()
@@ -154,8 +159,9 @@ fn is_plain(name: &OsStr) -> bool {
     name.as_bytes().first().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_'))
 }
 
-/// A file as C compilers may be given it. They hand the last part of the name on, as a word of its own, to programs that take `@w.c` for the
-/// name of a file with options, so such a file gets another name in a folder of its own, and its own folder is one of headers.
+/// A file as C compilers may be given it. They hand the last part of the name on, as a word of its
+/// own, to programs that take `@w.c` for the name of a file with options, so such a file gets
+/// another name in a folder of its own, and its own folder is one of headers.
 struct Input {
     /// The options and the name.
     arguments: Vec<OsString>,
@@ -193,7 +199,8 @@ impl Input {
     }
 }
 
-/// The option of C compilers that adds a folder of headers; the folder of this process if the name is empty.
+/// The option of C compilers that adds a folder of headers; the folder of this process if the name
+/// is empty.
 pub fn include(folder: &Path) -> OsString {
     let mut option = OsString::from("-I");
     option.push(argument(folder));
@@ -214,7 +221,8 @@ pub struct Compiler {
 pub enum Optimise {
     /// `-O3 -march=native -ffp-contract=fast`: for speed.
     Fast,
-    /// `-O1 -ffp-contract=off`: results to the last bit those of the interpreter, and a short compilation; for checks and tests.
+    /// `-O1 -ffp-contract=off`: results to the last bit those of the interpreter, and a short
+    /// compilation; for checks and tests.
     Exact,
     /// `-O3 -march=native -ffp-contract=off`: the optimiser of `Fast` with the results of `Exact`.
     FastExact,
@@ -230,7 +238,8 @@ impl Optimise {
         }
     }
 
-    /// The flags with those that are configured behind them, unless results have to be the same to the last bit.
+    /// The flags with those that are configured behind them, unless results have to be the same to
+    /// the last bit.
     pub fn configured(self) -> Vec<&'static str> {
         let configured: &[String] = if self == Optimise::Fast { &config::current().flags } else { &[] };
         self.flags().iter().copied().chain(configured.iter().map(String::as_str)).collect()
@@ -246,7 +255,8 @@ pub fn choose(command: &Path) {
 }
 
 impl Compiler {
-    /// The system's compiler: the one that was chosen, `CC` if that is set, else the first of `gcc`, `cc`, `clang` on the path.
+    /// The system's compiler: the one that was chosen, `CC` if that is set, else the first of
+    /// `gcc`, `cc`, `clang` on the path.
     ///
     /// # Errors
     /// `X0301` if there is none.
@@ -278,7 +288,8 @@ impl Compiler {
     /// Compiles C files to a program with OpenMP. Returns the time it took.
     ///
     /// # Errors
-    /// `X0302` if the compiler refuses the files, which is a defect of the code generator; `X0301`, `X0303` as [`run`].
+    /// `X0302` if the compiler refuses the files, which is a defect of the code generator; `X0301`,
+    /// `X0303` as [`run`].
     pub fn compile(
         &self,
         sources: &[&Path],

@@ -1,7 +1,8 @@
-//! What a command is doing and how far it is, told on the standard error where it takes longer than two seconds.
+//! What a command is doing and how far it is, told on the standard error where it takes longer than
+//! two seconds.
 //!
-//! On a terminal one line is rewritten; elsewhere a line is written every ten seconds. Programs that use this crate as a
-//! library are told nothing: the command calls [`start`].
+//! On a terminal one line is rewritten; elsewhere a line is written every ten seconds. Programs
+//! that use this crate as a library are told nothing: the command calls [`start`].
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,7 +19,8 @@ const REWRITTEN: Duration = Duration::from_millis(250);
 /// Longer lines are cut, so that a terminal does not break them.
 const WIDTH: usize = 78;
 
-/// With the value `steps`, every step is told at once, without times; with `off`, nothing is: for tests.
+/// With the value `steps`, every step is told at once, without times; with `off`, nothing is: for
+/// tests.
 const VARIABLE: &str = "LOZENGE_PROGRESS";
 
 /// How progress is told.

@@ -10,7 +10,8 @@ impl Random {
         Random(seed)
     }
 
-    /// A generator for one thing among several of a seed: adding a parameter does not change the data of the others.
+    /// A generator for one thing among several of a seed: adding a parameter does not change the
+    /// data of the others.
     pub fn named(seed: u64, name: &str) -> Random {
         // FNV-1a keeps names apart; the first draw mixes them.
         let hash = name
@@ -31,7 +32,8 @@ impl Random {
 
     /// A number below `bound`, which is at least 1.
     pub fn below(&mut self, bound: u64) -> u64 {
-        // The bias of the product is under 2^-32 for the bounds in use, and the result is the same everywhere.
+        // The bias of the product is under 2^-32 for the bounds in use, and the result is the same
+        // everywhere.
         ((u128::from(self.next()) * u128::from(bound.max(1))) >> 64) as u64
     }
 

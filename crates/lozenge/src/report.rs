@@ -172,7 +172,8 @@ pub(crate) fn diagnostic_json(source: Option<&Source>, diagnostic: &Diagnostic) 
     })
 }
 
-/// Writes to the standard output. A reader that has gone away ends the program quietly, as the tools around it do; a full disk does not.
+/// Writes to the standard output. A reader that has gone away ends the program quietly, as the
+/// tools around it do; a full disk does not.
 pub fn print(text: &str) {
     print_bytes(text.as_bytes());
 }
@@ -217,7 +218,8 @@ pub fn tuned(front: &Front, request: &Request) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The version of the format of what `--json` prints (`docs/schema/output.json`). It grows if something that is there changes its meaning or goes away.
+/// The version of the format of what `--json` prints (`docs/schema/output.json`). It grows if
+/// something that is there changes its meaning or goes away.
 const JSON_VERSION: u32 = 1;
 
 /// The command that results are of.
@@ -228,14 +230,16 @@ pub(crate) fn name_command(name: &str) {
     let _ = COMMAND.set(name.to_owned());
 }
 
-/// Prints a result as JSON, an object to which the version of the format and the name of the command are added.
+/// Prints a result as JSON, an object to which the version of the format and the name of the
+/// command are added.
 pub(crate) fn print_json(mut value: Value) {
     value["version"] = json!(JSON_VERSION);
     value["command"] = json!(COMMAND.get());
     print(&format!("{value:#}\n"));
 }
 
-/// Gives a text that a command made: to the standard output, unless it was written to a file; as JSON with the names of the files.
+/// Gives a text that a command made: to the standard output, unless it was written to a file; as
+/// JSON with the names of the files.
 pub fn give(text: &str, output: Option<&std::path::Path>, as_json: bool) {
     if as_json {
         let written: Vec<String> = output.iter().map(|path| path.display().to_string()).collect();

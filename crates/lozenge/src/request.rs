@@ -140,8 +140,8 @@ pub struct Request {
     pub machine: Option<Description>,
     /// The order of loops.
     pub schedule: Schedule,
-    /// Schedules that measurement has chosen ([`pipeline::tuned`](crate::pipeline::tuned)), for functions of whose
-    /// order nothing is said.
+    /// Schedules that measurement has chosen ([`pipeline::tuned`](crate::pipeline::tuned)), for
+    /// functions of whose order nothing is said.
     pub tuned: Option<Source>,
     /// Element types for type parameters of the definition, such as `("t", "f64")`.
     pub types: Vec<(String, String)>,

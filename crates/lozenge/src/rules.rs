@@ -10,8 +10,9 @@ use loops::{Code, Diagnostic};
 use crate::failure::{Failure, Source};
 use crate::files::{find, read_source};
 
-/// The rules that ship and are applied by default, in this order; those of the last file when none of the others applies any more, since what has
-/// been put side by side is not seen by rules about single calls. `lower.gsl` is for those who want less: it takes operators apart.
+/// The rules that ship and are applied by default, in this order; those of the last file when none
+/// of the others applies any more, since what has been put side by side is not seen by rules about
+/// single calls. `lower.gsl` is for those who want less: it takes operators apart.
 pub(crate) const SHIPPED: [(&str, &str); 6] = [
     ("library/gsl/layout.gsl", include_str!("../../../library/gsl/layout.gsl")),
     ("library/gsl/arithmetic.gsl", include_str!("../../../library/gsl/arithmetic.gsl")),
@@ -24,10 +25,12 @@ pub(crate) const SHIPPED: [(&str, &str); 6] = [
 /// The file whose rules come last.
 const LATE: &str = "parallel.gsl";
 
-/// The rules of these files and folders, or those that ship if there are none; only those with these names if there are names.
+/// The rules of these files and folders, or those that ship if there are none; only those with
+/// these names if there are names.
 ///
 /// # Errors
-/// What is wrong with the first file that has errors; `X0901` if a name is not that of a rule, `X0902` if two files have a rule of one name.
+/// What is wrong with the first file that has errors; `X0901` if a name is not that of a rule,
+/// `X0902` if two files have a rule of one name.
 pub fn load(paths: &[PathBuf], names: &[String]) -> Result<RuleSet, Failure> {
     let mut sets: Vec<Vec<Compiled>> = vec![Vec::new()];
     for source in &sources(paths)? {
@@ -111,7 +114,8 @@ fn parsed(source: &Source) -> Result<(RuleFile, Vec<Compiled>), Failure> {
     Ok((file, compiled))
 }
 
-/// Refuses rules of these files that change what models compute. Returns what is to be said of those of which nothing is known.
+/// Refuses rules of these files that change what models compute. Returns what is to be said of
+/// those of which nothing is known.
 ///
 /// # Errors
 /// `X0905` for the first that has a counterexample.

@@ -54,7 +54,8 @@ pub(crate) fn geometric_mean(ratios: &[f64]) -> Option<f64> {
     (!ratios.is_empty()).then(|| (logs / ratios.len() as f64).exp())
 }
 
-/// Spearman's rank correlation of pairs; none of fewer than two, or if one side is always the same. Equal values share the mean of their ranks.
+/// Spearman's rank correlation of pairs; none of fewer than two, or if one side is always the same.
+/// Equal values share the mean of their ranks.
 pub(crate) fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let left = ranks(&pairs.iter().map(|p| p.0).collect::<Vec<_>>());
     let right = ranks(&pairs.iter().map(|p| p.1).collect::<Vec<_>>());

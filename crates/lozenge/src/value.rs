@@ -1,7 +1,8 @@
 //! Values as text: what test cases say of arguments and results, and how elements are shown.
 //!
-//! `1`, `-2.5e3`, `inf`, `nan`, `true`, lists `[1, 2]`, pairs `(1, 2)`; nested lists are rows, outermost first.
-//! A value has no type of its own: it is read as the type of the parameter that it is for.
+//! `1`, `-2.5e3`, `inf`, `nan`, `true`, lists `[1, 2]`, pairs `(1, 2)`; nested lists are rows,
+//! outermost first. A value has no type of its own: it is read as the type of the parameter that it
+//! is for.
 
 use loops::{Data, Elem, Tensor};
 
@@ -106,7 +107,8 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("`{text}` is not a number of this type"))
 }
 
-/// A floating-point number; not one that would become infinite, or 0, for being beyond the range of its type.
+/// A floating-point number; not one that would become infinite, or 0, for being beyond the range of
+/// its type.
 fn float<T: std::str::FromStr + Copy>(
     text: &str,
     is_infinite: impl Fn(T) -> bool,
@@ -211,12 +213,14 @@ fn show_dimension(shape: &[usize], data: &Data, next: &mut usize, shown: usize, 
 pub enum Closeness {
     /// The same bits; any NaN is as good as any other.
     Exact,
-    /// Floating point may differ by these bounds (single, double precision) times the larger of 1 and the largest magnitude in both arrays.
+    /// Floating point may differ by these bounds (single, double precision) times the larger of 1
+    /// and the largest magnitude in both arrays.
     Within(f64, f64),
 }
 
 impl Closeness {
-    /// For results whose sums were formed in another order: 1e-4 in single, 1e-10 in double precision.
+    /// For results whose sums were formed in another order: 1e-4 in single, 1e-10 in double
+    /// precision.
     pub const REASSOCIATED: Closeness = Closeness::Within(1e-4, 1e-10);
     /// For results written in decimal by a person: 1e-5 in single, 1e-9 in double precision.
     pub(crate) const WRITTEN: Closeness = Closeness::Within(1e-5, 1e-9);

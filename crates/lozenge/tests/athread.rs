@@ -1,5 +1,7 @@
-//! Generated host and slave files on emulated cores, against the sequential program, bit by bit: every kernel of the source document at every number of
-//! cores and mapping, at sizes 0, 1, primes and ragged ones, in 20 orders of the cores; both chips; sums across cores; pairs; files with several definitions.
+//! Generated host and slave files on emulated cores, against the sequential program, bit by bit:
+//! every kernel of the source document at every number of cores and mapping, at sizes 0, 1, primes
+//! and ragged ones, in 20 orders of the cores; both chips; sums across cores; pairs; files with
+//! several definitions.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -118,7 +120,8 @@ impl Built {
         self.sizes.iter().cloned().zip(values.iter().map(i64::to_string)).collect()
     }
 
-    /// Runs both forms at these sizes, ours with these orders of the cores; the arrays must be equal, or `close`.
+    /// Runs both forms at these sizes, ours with these orders of the cores; the arrays must be
+    /// equal, or `close`.
     fn agrees(
         &self,
         values: &[i64],
@@ -184,14 +187,16 @@ fn built(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built,
     build(emulator, compiler, case).map_err(|e| format!("{}: {} {e:?}", case.name(), e.summary()))
 }
 
-/// Every kernel at every setting. Which sizes it is run at beside the ragged ones, and where it is run in 20 orders, goes round.
+/// Every kernel at every setting. Which sizes it is run at beside the ragged ones, and where it is
+/// run in 20 orders, goes round.
 #[test]
 fn kernels_at_every_setting() {
     let jobs: Vec<(usize, usize)> =
         (0..KERNELS.len()).flat_map(|k| (0..SETTINGS.len()).map(move |s| (k, s))).collect();
     each(&jobs, |emulator, compiler, (k, s)| {
         let mut case = Case::new(KERNELS[*k], SETTINGS[*s]);
-        // Tiles for the sizes of the run have all cores at work; without sizes there are whole tiles and idle cores.
+        // Tiles for the sizes of the run have all cores at work; without sizes there are whole
+        // tiles and idle cores.
         let tuned: [Option<&[i64]>; 3] = [Some(&RAGGED), None, Some(&PRIMES)];
         case.tuned = tuned[(k + s) % 3];
         let built = built(emulator, compiler, &case)?;
@@ -229,7 +234,8 @@ fn kernels_on_the_second_chip() {
     });
 }
 
-/// Planes that take turns, workspaces, and loops that begin where the one around them is: every loop nest on the cores, at small, prime and ragged sizes.
+/// Planes that take turns, workspaces, and loops that begin where the one around them is: every
+/// loop nest on the cores, at small, prime and ragged sizes.
 #[test]
 fn programs_of_several_regions() {
     type Sizes = [i64; 3];
@@ -252,7 +258,8 @@ fn programs_of_several_regions() {
     });
 }
 
-/// Boxes that several cores need alike, on other numbers of cores: a row of less than eight, three rows, and a number that is no whole rows.
+/// Boxes that several cores need alike, on other numbers of cores: a row of less than eight, three
+/// rows, and a number that is no whole rows.
 #[test]
 fn shares_of_other_lines() {
     let settings = [
@@ -273,8 +280,10 @@ fn shares_of_other_lines() {
     });
 }
 
-/// Products with one mapped loop whose operands come several steps ahead, or are broadcast beside rows that take turns: with steps that are fewer than the cores or the
-/// steps of a turn, more, and no multiple of them; one tile of columns and several; a second round of tiles; and nothing at all. On five and six rows of cores, too.
+/// Products with one mapped loop whose operands come several steps ahead, or are broadcast beside
+/// rows that take turns: with steps that are fewer than the cores or the steps of a turn, more, and
+/// no multiple of them; one tile of columns and several; a second round of tiles; and nothing at
+/// all. On five and six rows of cores, too.
 #[test]
 fn operands_of_later_steps() {
     let large: &[i64] = &[1000, 1100, 1200];
@@ -297,7 +306,8 @@ fn operands_of_later_steps() {
     });
 }
 
-/// Triangles of products, one and two in a sum: rows that end inside of a vector, strips of operands that are turned in several pieces, and rows that are not aligned.
+/// Triangles of products, one and two in a sum: rows that end inside of a vector, strips of
+/// operands that are turned in several pieces, and rows that are not aligned.
 #[test]
 fn triangles_of_products() {
     let jobs: Vec<(&str, (u32, Parallel))> = [SETTINGS[0], SETTINGS[3]]
@@ -312,7 +322,8 @@ fn triangles_of_products() {
     });
 }
 
-/// A nest with a bound on its sizes, and the one without: below the bound (64 for the 53 that tiles are chosen for), at it and above it, and with sizes 0.
+/// A nest with a bound on its sizes, and the one without: below the bound (64 for the 53 that tiles
+/// are chosen for), at it and above it, and with sizes 0.
 #[test]
 fn rows_as_a_whole() {
     let mut jobs: Vec<Case> = Vec::new();
@@ -349,8 +360,9 @@ fn rows_as_a_whole() {
     });
 }
 
-/// Vectors that all cores need again for each tile, of which each keeps its share: below the bound on the sizes (a multiple of 16), at it and above it, with fewer and
-/// more tiles than cores, on one row of cores and several, and with nothing at all.
+/// Vectors that all cores need again for each tile, of which each keeps its share: below the bound
+/// on the sizes (a multiple of 16), at it and above it, with fewer and more tiles than cores, on
+/// one row of cores and several, and with nothing at all.
 #[test]
 fn vectors_that_stay() {
     let tiled = |kernel: &'static str, threads: u32, tile: &[i64]| {
@@ -382,10 +394,12 @@ fn vectors_that_stay() {
     });
 }
 
-/// Sums, products and extrema of all elements: partial results of blocks, combined in their order whatever the order of the cores.
+/// Sums, products and extrema of all elements: partial results of blocks, combined in their order
+/// whatever the order of the cores.
 #[test]
 fn panels() {
-    // Rows and columns of one matrix: at sizes that tiles are chosen for, where rows are longer than that, and with a panel that is not full.
+    // Rows and columns of one matrix: at sizes that tiles are chosen for, where rows are longer
+    // than that, and with a panel that is not full.
     let mut jobs: Vec<(Case, &[[i64; 2]])> = Vec::new();
     for kernel in ["atax", "bicg", "mvt"] {
         for setting in [SETTINGS[0], SETTINGS[3], SETTINGS[4]] {
@@ -403,7 +417,8 @@ fn panels() {
     ] {
         jobs.push((Case { tuned: Some(&[4000, 600]), ..Case::new(kernel, setting) }, values));
     }
-    // Panels of columns: rows for all cores, for some, more than they have room for; a panel that is not full, and less than one.
+    // Panels of columns: rows for all cores, for some, more than they have room for; a panel that
+    // is not full, and less than one.
     for (setting, tuned, values) in [
         (SETTINGS[0], 520, &[[520, 0], [523, 0], [577, 0], [131, 0]][..]),
         (SETTINGS[2], 700, &[[700, 0], [701, 0], [711, 0], [0, 0]]),
@@ -419,7 +434,8 @@ fn panels() {
 
 #[test]
 fn reductions_across_cores() {
-    // Element types: rounding allows another order only where that is asked for; integers and extrema need no permission.
+    // Element types: rounding allows another order only where that is asked for; integers and
+    // extrema need no permission.
     let jobs = [
         ("dot", "double", true, 64),
         ("dot", "int", false, 32),
@@ -441,7 +457,8 @@ fn reductions_across_cores() {
     });
 }
 
-/// Several definitions in one file, with pairs, sums that may be reordered, and one that stays on the host: each against its sequential form.
+/// Several definitions in one file, with pairs, sums that may be reordered, and one that stays on
+/// the host: each against its sequential form.
 #[test]
 fn definitions_of_one_file() {
     let source = read_source(&golden::root().join("tests/athread/several.loz")).expect("the file is there");

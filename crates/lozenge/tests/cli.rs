@@ -1,6 +1,8 @@
-//! The command as a user sees it: `tests/cli/*.cmd` hold shell lines, the `.out` beside each what they print and their exit codes.
+//! The command as a user sees it: `tests/cli/*.cmd` hold shell lines, the `.out` beside each what
+//! they print and their exit codes.
 //!
-//! Each file runs in a fresh copy of `tests/cli/files`. Times are replaced by `...`, since they differ from run to run.
+//! Each file runs in a fresh copy of `tests/cli/files`. Times are replaced by `...`, since they
+//! differ from run to run.
 
 use std::fmt::Write as _;
 use std::fs;

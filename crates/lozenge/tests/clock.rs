@@ -1,4 +1,5 @@
-//! What comes out does not depend on time: with a clock that runs a hundred times faster, and on several threads at once, every verdict and every byte is the same.
+//! What comes out does not depend on time: with a clock that runs a hundred times faster, and on
+//! several threads at once, every verdict and every byte is the same.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

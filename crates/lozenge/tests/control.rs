@@ -1,4 +1,5 @@
-//! Branches and loops of models as C: each model gives what the evaluation of its nodes gives, to the last bit.
+//! Branches and loops of models as C: each model gives what the evaluation of its nodes gives, to
+//! the last bit.
 #![allow(missing_docs)]
 
 mod support;
@@ -45,7 +46,8 @@ fn branches_are_taken_when_the_model_runs() {
 
 #[test]
 fn constant_conditions_are_decided_before() {
-    // by a shape, with branches of different rank; names inside are those of the other branches, too
+    // by a shape, with branches of different rank; names inside are those of the other branches,
+    // too
     let squeezed = model(
         &[],
         "  input x: f32[2, 1, 4]
@@ -68,7 +70,8 @@ fn constant_conditions_are_decided_before() {
 
 #[test]
 fn states_go_from_round_to_round() {
-    // two states that change places, one of them collected before it changes, and a weight of the graph around
+    // two states that change places, one of them collected before it changes, and a weight of the
+    // graph around
     let turns = model(
         &[("w", &[4])],
         "  input x: f32[3, 4]

@@ -1,5 +1,5 @@
-//! The documents as a book: the index names every page, every link leads somewhere, lines are short.
-//! Source files have names by which they are found.
+//! The documents as a book: the index names every page, every link leads somewhere, lines are
+//! short. Source files have names by which they are found.
 //!
 //! From `# Decisions` on, `docs/SUMMARY.md` is made by this test; `BLESS=1` writes it.
 
@@ -9,26 +9,12 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-/// Pages whose lines have at most 100 columns.
-const NARROW: [&str; 17] = [
-    "README.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "ARCHITECTURE.md",
-    "docs/README.md",
-    "docs/arithmetic.md",
-    "docs/athread-mapping.md",
-    "docs/generated-c.md",
-    "docs/gsl-rules.md",
-    "docs/guide.md",
-    "docs/language.md",
-    "docs/loops.md",
-    "docs/exercises.md",
-    "docs/tutorial-c.md",
-    "docs/tutorial-loz.md",
-    "docs/tutorial-onnx.md",
-    "docs/decisions/README.md",
-];
+/// The most columns of a line of a page, and of a comment.
+const COLUMNS: usize = 100;
+
+/// Pages with generated tables, whose rows are as long as what they show.
+const WIDE_TABLES: [&str; 5] =
+    ["docs/c-nests.md", "docs/language.md", "docs/operators.md", "docs/real-models.md", "docs/rules.md"];
 
 /// Pages with a greatest number of lines.
 const SHORT: [(&str, usize); 2] = [("README.md", 200), ("CHANGELOG.md", 150)];
@@ -65,7 +51,8 @@ fn prose(text: &str) -> String {
             fenced = !fenced;
         } else if !fenced {
             for (k, piece) in line.split('`').enumerate() {
-                // What is between two backticks keeps its place, so that `[`name`](page)` is still a link.
+                // What is between two backticks keeps its place, so that `[`name`](page)` is still
+                // a link.
                 out.push_str(if k % 2 == 0 { piece } else { "code" });
             }
         }
@@ -140,7 +127,8 @@ fn every_link_leads_somewhere() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Paths in pages for developers: what is between backticks and begins with a folder of the repository.
+/// Paths in pages for developers: what is between backticks and begins with a folder of the
+/// repository.
 #[test]
 fn files_that_are_named_are_there() {
     let root = golden::root();
@@ -234,16 +222,41 @@ fn the_index_names_every_page() {
     assert_eq!(twice.len(), named.len(), "docs/SUMMARY.md names a page twice");
 }
 
+/// Whether a line is nothing but a link, which can't be broken.
+fn is_link(line: &str) -> bool {
+    let item = line.trim_start().trim_start_matches(|c: char| "-. ".contains(c) || c.is_ascii_digit());
+    item.starts_with('[') && item.ends_with(')') && item.matches("](").count() == 1
+}
+
+/// Lines of a page that are too long. What is in a fence is code, or what a command prints.
+fn too_long<'a>(page: &str, text: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
+    let wide = WIDE_TABLES.contains(&page) || page.starts_with("docs/performance/");
+    let mut fenced = false;
+    text.lines().enumerate().filter(move |(_, line)| {
+        fenced ^= line.trim_start().starts_with("```");
+        let exempt = fenced || is_link(line) || (wide && line.starts_with('|'));
+        line.chars().count() > COLUMNS && !exempt
+    })
+}
+
 #[test]
 fn lines_are_short() {
     let root = golden::root();
     let mut wrong = String::new();
-    for page in NARROW {
-        for (k, line) in read(&root.join(page)).lines().enumerate() {
-            // A row of a table can't be broken.
-            if line.chars().count() > 100 && !line.starts_with('|') {
-                let _ = writeln!(wrong, "{page}:{}: {} columns", k + 1, line.chars().count());
-            }
+    let docs = pages(&root.join("docs")).into_iter().map(|page| format!("docs/{page}"));
+    let others = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "SECURITY.md",
+        "runtime/athread/README.md",
+        "tests/c/kernels/README.md",
+        "editors/tree-sitter-loz/README.md",
+    ];
+    for page in docs.chain(others.map(str::to_owned)) {
+        for (k, line) in too_long(&page, &read(&root.join(&page))) {
+            let _ = writeln!(wrong, "{page}:{}: {} columns", k + 1, line.chars().count());
         }
     }
     for (page, most) in SHORT {
@@ -255,7 +268,71 @@ fn lines_are_short() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// The commands of `./x bench --all`, which `benches/tables.py --list` prints, are a listing of the page that explains them.
+/// The Rust files of a folder and those below it.
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())).flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Comments whose lines are too long, by the number of the line. Examples are code, rows of tables
+/// can't be broken, and what stands in a string is no comment.
+fn long_comments(text: &str) -> Vec<usize> {
+    let (mut found, mut fenced, mut quoted) = (Vec::new(), false, None::<String>);
+    for (k, line) in text.lines().enumerate() {
+        if let Some(end) = &quoted {
+            quoted = (!line.contains(end.as_str())).then(|| end.clone());
+            continue;
+        }
+        let trimmed = line.trim_start();
+        if !trimmed.starts_with("//") {
+            // A string of several lines.
+            if let Some((_, rest)) = line.split_once("r#\"") {
+                quoted = (!rest.contains("\"#")).then(|| "\"#".to_owned());
+            }
+            continue;
+        }
+        let said = trimmed.trim_start_matches(['/', '!']).trim_start();
+        fenced ^= said.starts_with("```");
+        if line.chars().count() > COLUMNS && !fenced && !said.starts_with('|') {
+            found.push(k + 1);
+        }
+    }
+    found
+}
+
+#[test]
+fn comments_are_short() {
+    let mut files = Vec::new();
+    rust_files(&golden::root().join("crates"), &mut files);
+    let mut wrong = String::new();
+    for file in &files {
+        for line in long_comments(&read(file)) {
+            let _ = writeln!(wrong, "{}:{line}", file.display());
+        }
+    }
+    assert!(files.len() > 800, "{} files", files.len());
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn long_lines_are_found() {
+    let long = "word ".repeat(25);
+    assert_eq!(too_long("docs/a.md", &format!("a\n{long}\n```\n{long}\n```\n- [{long}](b)")).count(), 1);
+    assert_eq!(too_long("docs/a.md", &format!("| {long} |")).count(), 1);
+    assert_eq!(too_long("docs/rules.md", &format!("| {long} |")).count(), 0);
+    let code =
+        format!("// {long}\nlet a = r#\"\n// {long}\n\"#;\n/// ```\n/// {long}\n/// ```\n//! {long}\n");
+    assert_eq!(long_comments(&code), [1, 8]);
+}
+
+/// The commands of `./x bench --all`, which `benches/tables.py --list` prints, are a listing of the
+/// page that explains them.
 #[test]
 fn performance_names_the_commands_of_its_tables() {
     let root = golden::root();

@@ -1,4 +1,5 @@
-//! Models as parts of other programs: two of them in one, a header that is enough, and C compilers whose options would make them wrong.
+//! Models as parts of other programs: two of them in one, a header that is enough, and C compilers
+//! whose options would make them wrong.
 
 use std::fs;
 use std::path::Path;
@@ -48,7 +49,8 @@ fn done(folder: &Path, program: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A folder with two models whose graphs have one name, as exporters give it, and their C and headers.
+/// A folder with two models whose graphs have one name, as exporters give it, and their C and
+/// headers.
 fn two_models() -> Scratch {
     let scratch = Scratch::new().expect("there is room for files");
     let folder = scratch.path();

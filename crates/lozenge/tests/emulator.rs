@@ -220,7 +220,8 @@ fn defects_are_found() {
     });
 }
 
-/// Sound programs are not blamed, whatever the order of the cores, and the model does not depend on it.
+/// Sound programs are not blamed, whatever the order of the cores, and the model does not depend on
+/// it.
 #[test]
 fn seeds_change_nothing() {
     for name in EXAMPLES {
@@ -241,7 +242,8 @@ fn seeds_change_nothing() {
                 .env("ATHREAD_REPORT", "json"));
             let report = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(output.status.success(), "{name}, seed {seed}: {report}");
-            // Words that travel to one core come in the order of the run, and take their times with them.
+            // Words that travel to one core come in the order of the run, and take their times with
+            // them.
             let report = if name == "dot" {
                 report.lines().filter(|l| !l.contains("seconds") && !l.contains("share")).collect()
             } else {

@@ -1,7 +1,8 @@
 //! The exercises: what is there to begin with fails its check, and the solution passes it.
 //!
-//! Each section of `docs/exercises.md` names its file and ends with a line ``Check: `COMMAND` ``. The command is run in
-//! a copy of `docs/exercises`: as it is, and with the files of `docs/exercises/solutions` put over it.
+//! Each section of `docs/exercises.md` names its file and ends with a line ``Check: `COMMAND` ``.
+//! The command is run in a copy of `docs/exercises`: as it is, and with the files of
+//! `docs/exercises/solutions` put over it.
 
 use std::collections::BTreeSet;
 use std::fs;

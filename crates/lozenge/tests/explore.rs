@@ -1,4 +1,5 @@
-//! `lozenge explore` on every C kernel: a page below its bound, whose text of C is that of `compile`.
+//! `lozenge explore` on every C kernel: a page below its bound, whose text of C is that of
+//! `compile`.
 #![allow(missing_docs)]
 
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The kernels with extents as constants compute what they compute with extents as parameters, before and after their loops are rewritten.
+//! The kernels with extents as constants compute what they compute with extents as parameters,
+//! before and after their loops are rewritten.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Calls of models that several nodes became: each model is made into as many calls as expected, compiled and run, and gives what the evaluation of
-//! its nodes gives, to the last bit.
+//! Calls of models that several nodes became: each model is made into as many calls as expected,
+//! compiled and run, and gives what the evaluation of its nodes gives, to the last bit.
 #![allow(missing_docs)]
 
 mod support;
@@ -47,7 +47,8 @@ fn convolutions_take_what_follows() {
 /// Filters along the lanes: sums of 96 products and more, or of 64 where a tensor is read beside.
 #[test]
 fn filters_go_along_lanes() {
-    // one vector left over, the last one not full; windows that reach over the borders, all on the result
+    // one vector left over, the last one not full; windows that reach over the borders, all on the
+    // result
     let odd = model(
         &[("w", &[70, 15, 3, 3]), ("b", &[70]), ("f", &[70, 1, 1])],
         "  input x: f32[2, 15, 9, 14]\n  c = Conv(x, w, b) { pads: [1, 1, 1, 1] }\n  r = Relu(c)\n  y = Mul(r, f)\n  output y: f32[2, 70, 9, 14]",
@@ -59,7 +60,8 @@ fn filters_go_along_lanes() {
         "  input x: f32[1, 10, 22, 41]\n  c = Conv(x, w, b) { pads: [2, 0, 1, 3], strides: [2, 2], dilations: [2, 1] }\n  y = Relu(c)\n  output y: f32[1, 48, 11, 20]",
     );
     assert_eq!(calls(&apart), 1);
-    // a point for a window: all places are one row, long and short; what is added has its own element at each place
+    // a point for a window: all places are one row, long and short; what is added has its own
+    // element at each place
     for (height, width) in [(7, 7), (10, 11), (1, 5)] {
         let point = model(
             &[("w", &[96, 70, 1, 1]), ("b", &[96])],

@@ -1,4 +1,5 @@
-//! What hostile input and hostile surroundings must not do to the command: files of others, processes and folders that stay.
+//! What hostile input and hostile surroundings must not do to the command: files of others,
+//! processes and folders that stay.
 #![allow(missing_docs)]
 
 use std::fs;
@@ -121,10 +122,27 @@ fn a_process_that_leaves_its_group_does_not_hold_the_command() {
     assert!(began.elapsed() < Duration::from_secs(58), "the pipes are given up");
 }
 
+/// The command with signals that end it. Those that this process ignores, as one that a shell has
+/// put into the background does, would be ignored by the command, too.
+fn with_default_signals(command: &Command) -> Command {
+    let mut env = Command::new("env");
+    env.arg("--default-signal=INT,TERM").arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => env.env(name, value),
+            None => env.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        env.current_dir(folder);
+    }
+    env
+}
+
 fn end_by(signal: &str, name: &str) {
     let folder = Folder::new(name);
     folder.put("s.c", &program("for (;;) { }"));
-    let mut command = folder.command(&["test", "s.c"]);
+    let mut command = with_default_signals(&folder.command(&["test", "s.c"]));
     let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let scratch = folder.0.join("scratch").display().to_string();
     let runs = || {
@@ -178,8 +196,8 @@ fn names_of_folders_are_no_options_of_the_preprocessor() {
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
 }
 
-/// The most memory that a command has while it runs, in KiB, and what it prints. It has no time limit of its own: a hang ends at the end of
-/// these minutes.
+/// The most memory that a command has while it runs, in KiB, and what it prints. It has no time
+/// limit of its own: a hang ends at the end of these minutes.
 fn peak(command: &mut Command) -> (u64, Output) {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
@@ -196,7 +214,8 @@ fn peak(command: &mut Command) -> (u64, Output) {
     (peak, waiting.join().unwrap())
 }
 
-/// Inputs under 10 MB with much of one thing, and what they end in: the code of a diagnostic, or nothing.
+/// Inputs under 10 MB with much of one thing, and what they end in: the code of a diagnostic, or
+/// nothing.
 fn large_inputs() -> Vec<(&'static str, String, &'static str)> {
     const MANY: usize = 100_000;
     let deep =

@@ -1,5 +1,5 @@
-//! Models that were made to do harm: the command refuses them, or takes them, within 1 GiB for files under 10 MB; nothing of what lies outside of
-//! the model's folder is read.
+//! Models that were made to do harm: the command refuses them, or takes them, within 1 GiB for
+//! files under 10 MB; nothing of what lies outside of the model's folder is read.
 #![cfg(unix)]
 #![allow(missing_docs)]
 
@@ -94,7 +94,8 @@ impl Folder {
     }
 }
 
-/// Runs the command, and says how much memory it had at most, in MiB; 0 where the system does not say.
+/// Runs the command, and says how much memory it had at most, in MiB; 0 where the system does not
+/// say.
 fn measured(folder: &Folder, arguments: &[&str]) -> (Output, u64) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lozenge"))
         .args(arguments)

@@ -1,5 +1,6 @@
-//! Models whose structure is damaged go through all stages without a panic, a hang or much memory. Seeds are fixed; `lozenge fuzz --of models` goes on
-//! from there, and `LOZENGE_ONNX_CASES` adds the models of the node tests.
+//! Models whose structure is damaged go through all stages without a panic, a hang or much memory.
+//! Seeds are fixed; `lozenge fuzz --of models` goes on from there, and `LOZENGE_ONNX_CASES` adds
+//! the models of the node tests.
 #![allow(missing_docs)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

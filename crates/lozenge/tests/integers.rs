@@ -1,4 +1,5 @@
-//! Convolutions and products of bytes as C: in pairs of places of the sum, padded once and in tiles, they give what the definition gives, to the last bit.
+//! Convolutions and products of bytes as C: in pairs of places of the sum, padded once and in
+//! tiles, they give what the definition gives, to the last bit.
 #![allow(missing_docs)]
 
 mod support;

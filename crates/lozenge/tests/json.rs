@@ -1,4 +1,5 @@
-//! What `--json` prints is one object of the schema `docs/schema/output.json`, also where a command fails; and manifests are of theirs.
+//! What `--json` prints is one object of the schema `docs/schema/output.json`, also where a command
+//! fails; and manifests are of theirs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

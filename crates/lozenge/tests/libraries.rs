@@ -1,4 +1,5 @@
-//! Libraries as other programs use them: headers in C and C++, `pkg-config`, CMake. They need the packages of `./x setup`.
+//! Libraries as other programs use them: headers in C and C++, `pkg-config`, CMake. They need the
+//! packages of `./x setup`.
 
 use std::fs;
 use std::path::Path;

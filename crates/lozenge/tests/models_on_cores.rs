@@ -1,5 +1,5 @@
-//! Whole models on the emulated cores of a core group: the same bits as the evaluator, and files that
-//! build with the emulator's compiler as they build with the vendor's.
+//! Whole models on the emulated cores of a core group: the same bits as the evaluator, and files
+//! that build with the emulator's compiler as they build with the vendor's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ fn generated(folder: &Path, name: &str) -> PathBuf {
     path
 }
 
-/// Runs a model on emulated cores, and holds its results against the evaluator's; the first note says
-/// how many operators are on cores.
+/// Runs a model on emulated cores, and holds its results against the evaluator's; the first note
+/// says how many operators are on cores.
 fn on_cores(name: &str, more: &[&str]) -> String {
     let folder = folder();
     let model = generated(folder.path(), name);

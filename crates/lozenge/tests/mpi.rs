@@ -1,5 +1,6 @@
-//! Generated C on ranks that `mpirun` starts, against the sequential program, bit by bit; its errors; and
-//! every kernel of `tests/c/kernels` on ranks with memories of their own in the interpreter.
+//! Generated C on ranks that `mpirun` starts, against the sequential program, bit by bit; its
+//! errors; and every kernel of `tests/c/kernels` on ranks with memories of their own in the
+//! interpreter.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! `lozenge bench --outputs`: what other compilers made of a kernel is built, run and compared, and who computes something else does not count.
+//! `lozenge bench --outputs`: what other compilers made of a kernel is built, run and compared, and
+//! who computes something else does not count.
 #![allow(missing_docs)]
 
 use std::process::Command;
@@ -21,7 +22,8 @@ fn outputs_of_others_are_measured_and_compared() {
     assert!(ok, "{text}");
     let told: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let row = &told["benchmarks"][0];
-    // The region alone, spliced in; a whole program, whose result is another; a folder in which this kernel is the original itself.
+    // The region alone, spliced in; a whole program, whose result is another; a folder in which
+    // this kernel is the original itself.
     assert_eq!(row["seconds"]["other"], 0.001, "{text}");
     assert_eq!(row["seconds"]["wrong"], 0.0005, "{text}");
     assert_eq!(row["seconds"]["none"], 0.001, "{text}");

@@ -1,7 +1,9 @@
-//! The pages of error codes: each example gives the message that is shown behind it, and each page says what to do.
+//! The pages of error codes: each example gives the message that is shown behind it, and each page
+//! says what to do.
 //!
-//! A block with a file name behind its language is a file; the lines of a block `console` that begin with `$` are run in a folder with
-//! the files of the page. What stands behind such a line is the first line of the output with the code of the page; BLESS=1 writes it.
+//! A block with a file name behind its language is a file; the lines of a block `console` that
+//! begin with `$` are run in a folder with the files of the page. What stands behind such a line is
+//! the first line of the output with the code of the page; BLESS=1 writes it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +13,8 @@ use std::process::{Command, Stdio};
 use lozenge::files::Scratch;
 use lozenge::pages;
 
-/// Code blocks of all pages that are files or commands; a change of the form of pages would run none.
+/// Code blocks of all pages that are files or commands; a change of the form of pages would run
+/// none.
 const LEAST_EXAMPLES: usize = 130;
 
 /// What a command prints to both streams.

@@ -1,5 +1,5 @@
-//! After each pass the loops are valid, and compute the same bits at small sizes: of all kernels in C,
-//! and of the library. (Operators of models: `onnx_c.rs`.) Printed schedules read back.
+//! After each pass the loops are valid, and compute the same bits at small sizes: of all kernels in
+//! C, and of the library. (Operators of models: `onnx_c.rs`.) Printed schedules read back.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

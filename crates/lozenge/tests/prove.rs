@@ -1,6 +1,7 @@
 //! Certificates: every program that ships, and mutants of their loops, before the verified checker.
 //!
-//! `tests/prove/library.txt` holds the verdict on every definition. Without Coq on the machine these tests say so and do nothing (`./x test` installs it).
+//! `tests/prove/library.txt` holds the verdict on every definition. Without Coq on the machine
+//! these tests say so and do nothing (`./x test` installs it).
 
 mod evidence;
 mod mutate;
@@ -100,8 +101,8 @@ fn compared(coq: &Coq, modules: &[(String, String)]) -> Vec<String> {
     found
 }
 
-/// The loops of every definition, in both modes, against those that the theory's translation makes of it (`proofs/Compare.v`); and mutants of these loops, none
-/// of which may pass for them.
+/// The loops of every definition, in both modes, against those that the theory's translation makes
+/// of it (`proofs/Compare.v`); and mutants of these loops, none of which may pass for them.
 #[test]
 fn translation() {
     if coq().is_none() {
@@ -373,7 +374,8 @@ fn depth(body: &[Stmt]) -> usize {
     body.iter().map(of).max().unwrap_or(0)
 }
 
-/// Whether the mutant goes wrong on an input: another result, a race, a subscript out of bounds, a read of nothing.
+/// Whether the mutant goes wrong on an input: another result, a race, a subscript out of bounds, a
+/// read of nothing.
 fn goes_wrong(mutant: &Function, points: &[Point]) -> bool {
     points.iter().any(|p| {
         let same = |shuffle| match check::by_interpreter(mutant, &p.sizes, &p.inputs, shuffle, false) {
@@ -402,7 +404,8 @@ fn bits(tensors: &[Tensor]) -> String {
     text
 }
 
-/// Mutants of the loops of every definition whose certificate is accepted are rejected, if the interpreter shows that they go wrong.
+/// Mutants of the loops of every definition whose certificate is accepted are rejected, if the
+/// interpreter shows that they go wrong.
 #[test]
 fn mutants_are_rejected() {
     let Some(coq) = coq() else { return };

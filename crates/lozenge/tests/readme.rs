@@ -1,9 +1,10 @@
 //! The listings of README.md, of the tutorials and of the exercises are what the commands print.
 //!
-//! A line `$ COMMAND` of a fenced block is run in a scratch folder with the files of its page; the lines behind it are
-//! what both of its streams must show. `...` stands for any text in a line, a line ` ...` for any lines. A block of
-//! code (`c`, `loz`, `gsl`, ...) must stand in a file of that folder: one of the page, or one that a command wrote.
-//! `BLESS=1` writes what was printed into the page.
+//! A line `$ COMMAND` of a fenced block is run in a scratch folder with the files of its page; the
+//! lines behind it are what both of its streams must show. `...` stands for any text in a line, a
+//! line ` ...` for any lines. A block of code (`c`, `loz`, `gsl`, ...) must stand in a file of that
+//! folder: one of the page, or one that a command wrote. `BLESS=1` writes what was printed into the
+//! page.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -112,8 +113,8 @@ fn files(folder: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Where the text of a block of this word must stand: what is said to Python in the page whose listings Python's tests
-/// run, all else in a file of the folder.
+/// Where the text of a block of this word must stand: what is said to Python in the page whose
+/// listings Python's tests run, all else in a file of the folder.
 fn sources(folder: &Path, word: &str) -> Vec<PathBuf> {
     if word == "pycon" {
         return vec![golden::root().join("docs/python.md")];
@@ -134,8 +135,8 @@ fn stand_in_a_file(sources: &[PathBuf], shown: &[&str]) -> bool {
     })
 }
 
-/// What a page shall show for what was printed: lines that fit stay as they are shown, with their dots, and so do
-/// lines that stand for any number, where the lines around them are still printed.
+/// What a page shall show for what was printed: lines that fit stay as they are shown, with their
+/// dots, and so do lines that stand for any number, where the lines around them are still printed.
 fn blessed(shown: &[&str], text: &str) -> Vec<String> {
     let keep = |line: &str| shown.iter().find(|s| **s != " ..." && line_fits(s, line)).copied();
     let mut lines: Vec<String> = text

@@ -1,4 +1,5 @@
-//! Recurrent operators as C: products before the loop and tiles in each step give what the definition gives, to the last bit.
+//! Recurrent operators as C: products before the loop and tiles in each step give what the
+//! definition gives, to the last bit.
 #![allow(missing_docs)]
 
 mod support;
@@ -8,7 +9,8 @@ use support::{calls, model};
 const STEPS: usize = 3;
 const WIDTH: usize = 5;
 
-/// A model of one call: gates, units, samples, attributes, and which inputs behind the weights there are.
+/// A model of one call: gates, units, samples, attributes, and which inputs behind the weights
+/// there are.
 struct Network {
     operator: &'static str,
     units: usize,

@@ -1,7 +1,9 @@
-//! The second look at slave files (`T0006`) over all numbers of cores and mappings, both chips, definitions of the library and random C programs: which texts it
-//! follows to their end, and why not the others.
+//! The second look at slave files (`T0006`) over all numbers of cores and mappings, both chips,
+//! definitions of the library and random C programs: which texts it follows to their end, and why
+//! not the others.
 //!
-//! Programs are compiled only. What is expected is `tests/athread/followed.out`, a line for each setting that is not followed, or where cores do not share what the mapping has them share.
+//! Programs are compiled only. What is expected is `tests/athread/followed.out`, a line for each
+//! setting that is not followed, or where cores do not share what the mapping has them share.
 
 use std::fmt::Write as _;
 use std::sync::Mutex;

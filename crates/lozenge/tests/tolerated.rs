@@ -1,4 +1,5 @@
-//! Models that the standard does not allow and that have one meaning only: they are taken with a warning, and refused where that is asked for.
+//! Models that the standard does not allow and that have one meaning only: they are taken with a
+//! warning, and refused where that is asked for.
 #![allow(missing_docs)]
 
 mod support;
@@ -107,7 +108,8 @@ fn names_that_are_used_again_inside_of_branches() {
     assert_eq!(sound(&mut inner, "m", false).expect_err("no order").diagnostics[0].code.0, "G0202");
 }
 
-/// A value that is an input and an output may be declared by half as the one and in full as the other.
+/// A value that is an input and an output may be declared by half as the one and in full as the
+/// other.
 #[test]
 fn an_input_that_is_an_output_keeps_its_shape() {
     let bytes = |as_output: &[u8]| {

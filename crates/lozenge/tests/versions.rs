@@ -1,5 +1,5 @@
-//! `tests/c/versions`: C files whose regions assume something that not every caller keeps. What is tested is printed, and original and result print the same,
-//! where it holds and where it does not.
+//! `tests/c/versions`: C files whose regions assume something that not every caller keeps. What is
+//! tested is printed, and original and result print the same, where it holds and where it does not.
 #![allow(missing_docs)]
 
 use std::path::{Path, PathBuf};
@@ -95,7 +95,8 @@ fn written(name: &str, text: &str) -> PathBuf {
     work.join(name)
 }
 
-/// A region whose subscripts are beyond 64 bits for sizes of 2^48 stays as it is; one that fits there is tested.
+/// A region whose subscripts are beyond 64 bits for sizes of 2^48 stays as it is; one that fits
+/// there is tested.
 #[test]
 fn where_no_test_makes_subscripts_fit_the_region_stays() {
     let region = |factor: &str| {

@@ -1,8 +1,8 @@
 //! From which sizes on the result for a program is faster than its text.
 //!
-//! A result has to begin: it enters parallel loops, gets memory, packs operands. Where there is little
-//! work, or an extent is too short for a tile, the text is faster on one thread. Both are predicted at
-//! growing sizes.
+//! A result has to begin: it enters parallel loops, gets memory, packs operands. Where there is
+//! little work, or an extent is too short for a tile, the text is faster on one thread. Both are
+//! predicted at growing sizes.
 
 use std::collections::HashMap;
 
@@ -12,30 +12,30 @@ use loops::{Assign, Expr, Function, Loop, Name, Stmt};
 use crate::cost::{ELEMENTS, cost_at, usual};
 use crate::machine::Machine;
 
-/// What has to hold of the sizes for the result to be the faster one: each product of extents is more
-/// than a number.
+/// What has to hold of the sizes for the result to be the faster one: each product of extents is
+/// more than a number.
 pub type BreakEven = Vec<(Vec<Expr>, i64)>;
 
 /// By how many times arrays grow from one prediction to the next.
 const GROWTH: f64 = 4.0;
 
 /// How many times as long as beginning the result the text must take. Measured on the kernels of
-/// `tests/c/kernels` with extents of 4 to 128 on one thread: floyd-warshall loses at 2.2 and wins at 8,
-/// adi loses at 2.9, gramschmidt wins at 4.2.
+/// `tests/c/kernels` with extents of 4 to 128 on one thread: floyd-warshall loses at 2.2 and wins
+/// at 8, adi loses at 2.9, gramschmidt wins at 4.2.
 const BEGINNINGS: f64 = 4.0;
 
 /// Cycles of a text from which on packing is no part of what a result has to do to begin. Measured:
 /// products of 64 x 64 matrices, 60,000 cycles, take 1.2 times as long as the text.
 const LONG: f64 = 100_000.0;
 
-/// Columns of a product that fill a vector, and rows with which its operands are used again. Measured:
-/// 200 x 8 x 16 takes as long as the text, 1000 x 3 x 3 three times; 1 x 200 x 200 takes 1.3 times as
-/// long, 2 x 300 x 300 half.
+/// Columns of a product that fill a vector, and rows with which its operands are used again.
+/// Measured: 200 x 8 x 16 takes as long as the text, 1000 x 3 x 3 three times; 1 x 200 x 200 takes
+/// 1.3 times as long, 2 x 300 x 300 half.
 const COLUMNS: i64 = 7;
 const ROWS: i64 = 1;
 
-/// Where the result for a text is predicted to be the faster one on one thread; nothing where it always
-/// is. Of a result that `packs` operands, the work for that counts as well.
+/// Where the result for a text is predicted to be the faster one on one thread; nothing where it
+/// always is. Of a result that `packs` operands, the work for that counts as well.
 pub fn break_even(text: &Function, result: &Function, packs: bool, machine: &Machine) -> BreakEven {
     let machine = machine.one_thread();
     let slow = |elements: f64| {
@@ -87,8 +87,8 @@ fn value(e: &Expr, of: &dyn Fn(&Name) -> f64) -> Option<f64> {
 
 /// The loops around an assignment.
 struct Nest<'a> {
-    /// Their extents, as sums of products of sizes: the longest that each can be. Loops whose bounds
-    /// are of another form are left out.
+    /// Their extents, as sums of products of sizes: the longest that each can be. Loops whose
+    /// bounds are of another form are left out.
     extents: Vec<Expr>,
     /// Their variables.
     vars: Vec<&'a Name>,
@@ -96,7 +96,8 @@ struct Nest<'a> {
 }
 
 impl Nest<'_> {
-    /// For the columns and the rows of the element that is stored, what their numbers have to exceed.
+    /// For the columns and the rows of the element that is stored, what their numbers have to
+    /// exceed.
     fn sides(&self) -> [(Vec<Expr>, i64); 2] {
         let (last, others) = match self.assign.target.indices.split_last() {
             Some((last, others)) => (std::slice::from_ref(last), others),

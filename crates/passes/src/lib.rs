@@ -31,6 +31,7 @@ mod loop_collapsing;
 mod outer_loop_vectorization;
 mod pass;
 mod pivot_splitting;
+mod predictive_commoning;
 mod reduction_lanes;
 mod register_promotion;
 mod scalar_expansion;
@@ -48,7 +49,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 24] = [
+pub const ALL: [&Pass; 25] = [
     &CONSTANT_FOLDING,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
@@ -67,6 +68,7 @@ pub const ALL: [&Pass; 24] = [
     &STORE_FORWARDING,
     &SCALAR_REPLACEMENT,
     &REGISTER_PROMOTION,
+    &PREDICTIVE_COMMONING,
     &SCALAR_EXPANSION,
     &ARRAY_EXPANSION,
     &COPY_PROPAGATION,
@@ -87,6 +89,8 @@ pub const DEFAULT: Pipeline = Pipeline {
         &LOOP_COALESCING,
         &UNROLL_AND_JAM,
         &INVARIANT_CODE_MOTION,
+        &REGISTER_PROMOTION,
+        &PREDICTIVE_COMMONING,
     ],
 };
 
@@ -110,6 +114,8 @@ pub const MODEL: Pipeline = Pipeline {
         &UNROLL_AND_JAM,
         &INVARIANT_CODE_MOTION,
         &SIMPLIFICATION_FOR_C,
+        &REGISTER_PROMOTION,
+        &PREDICTIVE_COMMONING,
     ],
 };
 
@@ -138,11 +144,25 @@ pub const REGION: Pipeline = Pipeline {
 pub const SCHEDULED: Pipeline = Pipeline {
     name: "scheduled",
     about: "C regions and other loops, after the affine scheduler",
-    passes: &[&INDEX_SET_SPLITTING, &SMALL_TEAMS, &OUTER_LOOP_VECTORIZATION, &REGISTER_PROMOTION],
+    passes: &[
+        &INDEX_SET_SPLITTING,
+        &SMALL_TEAMS,
+        &OUTER_LOOP_VECTORIZATION,
+        &REGISTER_PROMOTION,
+        &PREDICTIVE_COMMONING,
+    ],
+};
+
+/// C regions with directives, whose loops keep the threads and the order that are asked for.
+pub const DIRECTED: Pipeline = Pipeline {
+    name: "directed",
+    about: "C regions with directives, after their loops are as asked for",
+    passes: &[&REGISTER_PROMOTION, &PREDICTIVE_COMMONING],
 };
 
 /// All pipelines.
-pub const PIPELINES: [&Pipeline; 6] = [&TRANSLATED, &DEFAULT, &MODEL, &MODEL_MAPPED, &REGION, &SCHEDULED];
+pub const PIPELINES: [&Pipeline; 7] =
+    [&TRANSLATED, &DEFAULT, &MODEL, &MODEL_MAPPED, &REGION, &SCHEDULED, &DIRECTED];
 
 pub use accumulator_coalescing::PASS as ACCUMULATOR_COALESCING;
 pub use array_expansion::PASS as ARRAY_EXPANSION;
@@ -158,6 +178,7 @@ pub use loop_collapsing::PASS as LOOP_COLLAPSING;
 pub use outer_loop_vectorization::PASS as OUTER_LOOP_VECTORIZATION;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
 pub use pivot_splitting::PASS as PIVOT_SPLITTING;
+pub use predictive_commoning::PASS as PREDICTIVE_COMMONING;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use register_promotion::PASS as REGISTER_PROMOTION;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
@@ -165,4 +186,4 @@ pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use small_teams::PASS as SMALL_TEAMS;
 pub use store_forwarding::PASS as STORE_FORWARDING;
 pub use strip_mining::PASS as STRIP_MINING;
-pub use unroll_and_jam::PASS as UNROLL_AND_JAM;
+pub use unroll_and_jam::{Block as JammedBlock, PASS as UNROLL_AND_JAM};

@@ -1,9 +1,10 @@
-//! Loop collapsing: two loops over whole rows become one, and the two dimensions of arrays that they
-//! walk become one dimension.
+//! Loop collapsing: two loops over whole rows become one, and the two dimensions of arrays that
+//! they walk become one dimension.
 //!
-//! Dimensions of one element go as well. A batch of matrices has loops over images and channels that always stand side by side in
-//! subscripts. As one loop they fill more cores, and boxes have fewer dimensions. The order of
-//! iterations stays, and so do the places of elements in memory, those of parameters included.
+//! Dimensions of one element go as well. A batch of matrices has loops over images and channels
+//! that always stand side by side in subscripts. As one loop they fill more cores, and boxes have
+//! fewer dimensions. The order of iterations stays, and so do the places of elements in memory,
+//! those of parameters included.
 //!
 //! Not here: variables that stand alone in a subscript, in a bound or in a value; extents that are
 //! no numbers, whose product would be no affine bound; and loops whose quotients and remainders

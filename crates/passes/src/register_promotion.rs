@@ -14,6 +14,10 @@
 //! in a scalar, in innermost loops inside of parallel ones: in the function that a C compiler makes
 //! of a parallel loop, `restrict` no longer holds. Every mention of the array in the iteration is
 //! this element.
+//!
+//! An element that a loop updates and that is the same in all iterations is in a scalar, too.
+
+mod invariant_elements;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +34,7 @@ pub const PASS: Pass = Pass {
     step: Step {
         name: "register-promotion",
         literature: "register promotion (Lu and Cooper 1997); scalar replacement (Callahan, Carr, Kennedy 1990)",
-        about: "elements that rows at once update in each iteration of a loop are kept in registers during the loop",
+        about: "elements that a loop updates in each iteration are kept in registers during the loop: one, or those of rows at once",
     },
     run: |function| changed(function, promoted(function)),
 };
@@ -44,56 +48,139 @@ fn promoted(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }
-    let elems = function.params.iter().map(|p| (p.name.clone(), p.elem.clone())).collect();
-    let mut pass = Promoter { elems, taken: taken(function) };
-    Function { body: pass.block(&function.body, &Facts::of(function), false), ..function.clone() }
+    let elems = function.params.iter().map(|p| (p.name.clone(), (p.elem.clone(), p.dims.len())));
+    let mut pass = Promoter { elems: elems.collect(), taken: taken(function) };
+    let body = pass.block(&function.body, &Facts::of(function), Around::default());
+    Function { body, ..function.clone() }
 }
 
 struct Promoter {
-    /// Types of the elements of parameters.
-    elems: BTreeMap<Name, Elem>,
+    /// Types of the elements of arrays that are in memory, and how many subscripts they take.
+    elems: BTreeMap<Name, (Elem, usize)>,
     taken: BTreeSet<Name>,
 }
 
+/// Where statements are.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    /// Inside a parallel loop.
+    parallel: bool,
+    /// Inside a loop over lanes.
+    lanes: bool,
+}
+
+impl Around {
+    fn inside(self, l: &Loop) -> Around {
+        Around {
+            parallel: self.parallel || l.kind == LoopKind::Parallel,
+            lanes: self.lanes || l.kind == LoopKind::Vector,
+        }
+    }
+}
+
 impl Promoter {
-    /// `parallel`: whether a parallel loop is around the statements.
-    fn block(&mut self, stmts: &[Stmt], facts: &Facts, parallel: bool) -> Vec<Stmt> {
+    fn block(&mut self, stmts: &[Stmt], facts: &Facts, around: Around) -> Vec<Stmt> {
         let mut result = Vec::with_capacity(stmts.len());
+        let mut hidden = Vec::new();
+        let mut written = None;
         for stmt in stmts {
             match stmt {
-                Stmt::Loop(l) => match rows(l).and_then(|rows| self.elem(rows.update)) {
-                    Some(elem) => result.extend(self.in_registers(l, elem, facts)),
-                    None => {
-                        let mut known = facts.clone();
-                        known.enter(l);
-                        let body = match parallel && l.kind == LoopKind::Sequential {
-                            true => self.iteration(&l.body),
-                            false => None,
-                        };
-                        let inside = parallel || l.kind == LoopKind::Parallel;
-                        let body = body.unwrap_or_else(|| self.block(&l.body, &known, inside));
-                        result.push(Stmt::Loop(Loop { body, ..l.clone() }));
-                    }
-                },
+                Stmt::Loop(l) => result.extend(self.nest(l, facts, around, written)),
                 Stmt::If { cond, then, otherwise } => {
                     let mut branch = |holds: bool, stmts: &[Stmt]| {
                         let mut known = facts.clone();
                         known.assume(cond, holds);
-                        self.block(stmts, &known, parallel)
+                        self.block(stmts, &known, around)
                     };
                     let (then, otherwise) = (branch(true, then), branch(false, otherwise));
                     result.push(Stmt::If { cond: cond.clone(), then, otherwise });
                 }
+                Stmt::Local(local) => {
+                    let before = match is_in_memory(local) {
+                        true => self.elems.insert(local.name.clone(), (local.elem.clone(), local.dims.len())),
+                        false => self.elems.remove(&local.name),
+                    };
+                    hidden.push((local.name.clone(), before));
+                    result.push(stmt.clone());
+                }
                 other => {
-                    result.push(other.map(&mut Expr::clone, &mut |inner| self.block(inner, facts, parallel)))
+                    result.push(other.map(&mut Expr::clone, &mut |inner| self.block(inner, facts, around)))
                 }
             }
+            written = match stmt {
+                Stmt::Assign(assign) => Some(&assign.target),
+                Stmt::Local(_) => written,
+                _ => None,
+            };
+        }
+        for (name, before) in hidden.into_iter().rev() {
+            match before {
+                Some(before) => self.elems.insert(name, before),
+                None => self.elems.remove(&name),
+            };
         }
         result
     }
 
+    /// A loop, with what is in registers. `written`: the element that the statement before assigns.
+    fn nest(&mut self, l: &Loop, facts: &Facts, around: Around, written: Option<&Access>) -> Vec<Stmt> {
+        if let Some(elem) = rows(l).and_then(|rows| self.elem(rows.update)) {
+            return self.in_registers(l, elem, facts);
+        }
+        let runs = Expr::compare(CompareOp::Lt, l.lower.clone(), l.upper.clone());
+        let mut elements = invariant_elements::elements(l, around.parallel, &|access| {
+            matches!(self.elems.get(&access.array), Some((Elem::Scalar(_), dims))
+                if *dims == access.indices.len() && *dims > 0 && access.path.is_empty())
+        });
+        // The element of a loop that never runs may not be there.
+        let sure = elements.iter().all(|element| written == Some(element)) || facts.proves(&runs);
+        if !sure && around.lanes {
+            elements.clear();
+        }
+        let (mut before, mut after, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        let mut inner = l.clone();
+        for element in &elements {
+            let Some((elem, _)) = self.elems.get(&element.array).cloned() else { continue };
+            let (local, scalar) = self.scalar(&element.array, elem);
+            names.push(scalar.array.clone());
+            before.extend([local, copy(&scalar, element)]);
+            after.push(copy(element, &scalar));
+            inner = invariant_elements::replaced(&inner, element, &scalar);
+        }
+        let mut known = facts.clone();
+        known.enter(l);
+        let body = match around.parallel && l.kind == LoopKind::Sequential {
+            true => self.iteration(&inner.body),
+            false => None,
+        };
+        let body = body.unwrap_or_else(|| self.block(&inner.body, &known, around.inside(l)));
+        let inner = Stmt::Loop(Loop { body, ..inner });
+        // The scalars are out of scope.
+        names.iter().for_each(|name| {
+            self.taken.remove(name);
+        });
+        if before.is_empty() {
+            return vec![inner];
+        }
+        let body = before.into_iter().chain([inner]).chain(after).collect();
+        vec![match sure {
+            true => Stmt::Block { mark: None, body },
+            false => Stmt::If { cond: runs, then: body, otherwise: Vec::new() },
+        }]
+    }
+
+    /// A scalar for an element of an array: its declaration, and the access to it. Its name is
+    /// taken from here on.
+    fn scalar(&mut self, array: &Name, elem: Elem) -> (Stmt, Access) {
+        let name = fresh(&Name::new(format!("{array}_value")), &self.taken);
+        self.taken.insert(name.clone());
+        let local = ArrayDecl { name: name.clone(), elem, dims: Vec::new(), storage: Storage::Auto };
+        (Stmt::Local(local), Access::element(name, Vec::new()))
+    }
+
     fn elem(&self, update: &Assign) -> Option<Elem> {
-        self.elems.get(&update.target.array).filter(|elem| matches!(elem, Elem::Scalar(_))).cloned()
+        let (elem, _) = self.elems.get(&update.target.array)?;
+        matches!(elem, Elem::Scalar(_)).then(|| elem.clone())
     }
 
     /// The iteration of an innermost loop with elements in scalars that it writes and mentions
@@ -105,28 +192,26 @@ impl Promoter {
         let declared: BTreeSet<&Name> =
             body.iter().filter_map(|s| if let Stmt::Local(l) = s { Some(&l.name) } else { None }).collect();
         let mut result = body.to_vec();
+        let mut names = Vec::new();
         for element in again(body) {
-            let Some(elem @ Elem::Scalar(_)) = self.elems.get(&element.array).cloned() else { continue };
+            let Some((elem @ Elem::Scalar(_), _)) = self.elems.get(&element.array).cloned() else { continue };
             let moves = |e: &Expr| e.vars().iter().any(|name| declared.contains(name));
             if element.indices.iter().any(|e| e.has_loads() || moves(e)) {
                 continue;
             }
-            let name = fresh(&element.array, &self.taken);
-            self.taken.insert(name.clone());
-            let scalar = Access::element(name.clone(), Vec::new());
+            let (local, scalar) = self.scalar(&element.array, elem);
+            names.push(scalar.array.clone());
             let reads_first = reads_before_writing(&result, &element);
             result = put(&result, &element, &scalar);
-            let copy = |target: &Access, value: &Access| {
-                let (target, value) = (target.clone(), Expr::Load(value.clone()));
-                Stmt::Assign(Assign { label: None, target, update: None, value })
-            };
             if reads_first {
                 result.insert(0, copy(&scalar, &element));
             }
-            let local = ArrayDecl { name, elem, dims: Vec::new(), storage: Storage::Auto };
-            result.insert(0, Stmt::Local(local));
+            result.insert(0, local);
             result.push(copy(&element, &scalar));
         }
+        names.iter().for_each(|name| {
+            self.taken.remove(name);
+        });
         (result.len() > body.len()).then_some(result)
     }
 
@@ -157,6 +242,18 @@ impl Promoter {
             false => vec![Stmt::If { cond: runs, then: body, otherwise: Vec::new() }],
         }
     }
+}
+
+/// Whether a local array is in memory that compilers do not see as the function's own.
+pub(crate) fn is_in_memory(local: &ArrayDecl) -> bool {
+    let constant = local.dims.iter().all(|dim| matches!(dim, Expr::Int(_)));
+    matches!(local.storage, Storage::Heap) || (local.storage == Storage::Auto && !constant)
+}
+
+/// The assignment of one element to another one.
+fn copy(target: &Access, value: &Access) -> Stmt {
+    let (target, value) = (target.clone(), Expr::Load(value.clone()));
+    Stmt::Assign(Assign { label: None, target, update: None, value })
 }
 
 /// Elements that statements write and mention again, where they mention nothing else of the array.
@@ -260,15 +357,20 @@ mod tests {
         };
         let text = |body: &str| of("u8", body);
         let new = text("a[i][j] += b[i][j]  b[i][j] = a[i][j]  a[i][j] *= b[i][j]");
-        for line in
-            ["a_1 = a[i][j]", "a_1 += b_1", "b_1 = a_1", "a_1 *= b_1", "a[i][j] = a_1", "b[i][j] = b_1"]
-        {
+        for line in [
+            "a_value = a[i][j]",
+            "a_value += b_value",
+            "b_value = a_value",
+            "a_value *= b_value",
+            "a[i][j] = a_value",
+            "b[i][j] = b_value",
+        ] {
             assert!(new.contains(line), "{line} in {new}");
         }
         assert_eq!(text("a[i][j] += b[i][j]  b[i][j] = a[j][i]"), "unchanged");
         assert_eq!(text("a[i][j] += b[i][j]"), "unchanged");
         let scattered = of("i32", "a[i][j] = 1i32  b[i64(a[j][i]) mod n][j] = 2i32  a[i][j] += 3i32");
-        assert!(!scattered.contains("a_1"), "{scattered}");
+        assert!(!scattered.contains("a_value"), "{scattered}");
     }
 
     #[test]

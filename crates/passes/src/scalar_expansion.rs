@@ -53,7 +53,7 @@ pub enum Of {
     Arrays,
 }
 
-/// As [`expand`], over as many of the innermost loops as `levels` says.
+/// As `expand`, over as many of the innermost loops as `levels` says.
 pub fn expand_levels(function: &Function, levels: usize, of: Of) -> Option<Function> {
     let taken = taken(function);
     let mut expander = Expander { function, levels, of, loops: Vec::new(), taken, declared: Vec::new() };

@@ -9,19 +9,22 @@
 //! chains of floating-point numbers: C compilers may regroup those of integers. Not here: short
 //! loops, which C compilers write out.
 //!
-//! Beside it: `polyhedral::transform::unroll_and_jam` jams perfect nests of labelled assignments
-//! between their schedule and its check, and says which instance of the original each copy is. Here
-//! are chains in local accumulators, several in a body, which no schedule shows; each iteration
-//! gets accumulators of its own.
+//! The rewriting itself is [`Block::side_by_side`]. It is also for perfect nests of labelled
+//! assignments between their schedule and its check (`polyhedral::transform::unroll_and_jam`),
+//! where another proof says which nests those are. Here are chains in local accumulators, several
+//! in a body, which no schedule shows; each iteration gets accumulators of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod block;
+
+use std::collections::BTreeSet;
 
 use crate::pass::{Pass, Step, changed};
 use loops::facts::is_stable;
-use loops::visit::{
-    assigns, check_depth, fresh, loads, locals, nodes, substitute, taken, with_distinct_locals,
-};
+use loops::visit::{assigns, check_depth, fresh, loads, locals, nodes, taken, with_distinct_locals};
 use loops::{Access, BinaryOp, Elem, Expr, Function, Local, Loop, LoopKind, Name, Scalar, Stmt, simplify};
+
+pub use block::Block;
+use block::all_trips;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -127,9 +130,9 @@ fn together(l: &Loop, names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
     for count in counts {
         let (block, side) = (new(&l.var), new(&Name::new("r")));
         let place = Expr::Var(block.clone()) * count + Expr::Var(side.clone());
-        let place = [(l.var.clone(), place)].into();
-        let mut jam = Jam { l, side: &side, count, kind, place, wide: BTreeSet::new() };
-        let body = jam.stmts(&l.body, Some(1));
+        let through = |inner: &Loop, around| is_of_long_chains(inner, l, around);
+        let jam = Block { var: &l.var, place, side: &side, count, kind, through: &through };
+        let body = jam.side_by_side(&l.body);
         let upper = simple(l.upper.clone().floor_div(count));
         // The last blocks are few.
         let (lower, kind) = match before {
@@ -212,18 +215,6 @@ fn is_sequential(inner: &Loop, of: &Loop) -> bool {
         && inner.reductions.is_empty()
         && bound(&inner.lower)
         && bound(&inner.upper)
-}
-
-/// How often the body of a loop runs, inside loops that run so often in all.
-fn all_trips(l: &Loop, around: Option<i64>) -> Option<i64> {
-    trips(l).zip(around).map(|(n, around)| n.saturating_mul(around))
-}
-
-fn trips(l: &Loop) -> Option<i64> {
-    match (&l.lower, &l.upper) {
-        (Expr::Int(a), Expr::Int(b)) => b.checked_sub(*a),
-        _ => None,
-    }
 }
 
 /// Whether a loop is made of chains alone, with numbers between them: all iterations of `of` go
@@ -315,81 +306,4 @@ fn are_independent(l: &Loop) -> bool {
             .fold(first, |common, access| common.intersection(&places(access)).copied().collect())
             .is_empty()
     })
-}
-
-/// One block of iterations.
-struct Jam<'a> {
-    l: &'a Loop,
-    /// The number of an iteration in its block, which has so many.
-    side: &'a Name,
-    count: i64,
-    /// How assignments side by side are done.
-    kind: LoopKind,
-    /// What the loop's variable is there.
-    place: BTreeMap<Name, Expr>,
-    /// Local arrays of which each iteration has its own.
-    wide: BTreeSet<Name>,
-}
-
-impl Jam<'_> {
-    /// `around`: how often the loops of chains around the statements run in all, if that is known.
-    fn stmts(&mut self, stmts: &[Stmt], around: Option<i64>) -> Vec<Stmt> {
-        let mut result = vec![];
-        // numbers that are computed one after the other
-        let mut run = vec![];
-        for stmt in stmts {
-            match stmt {
-                Stmt::Local(local) => {
-                    self.wide.insert(local.name.clone());
-                    let mut dims = vec![Expr::Int(self.count)];
-                    dims.extend(local.dims.iter().cloned());
-                    result.push(Stmt::Local(Local { dims, ..local.clone() }));
-                }
-                Stmt::Loop(inner) if is_of_long_chains(inner, self.l, around) => {
-                    self.each(&mut run, self.kind, &mut result);
-                    let body = self.stmts(&inner.body, all_trips(inner, around));
-                    result.push(Stmt::Loop(Loop { body, ..inner.clone() }));
-                }
-                Stmt::Block { mark, body } => {
-                    self.each(&mut run, self.kind, &mut result);
-                    result.push(Stmt::Block { mark: mark.clone(), body: self.stmts(body, around) });
-                }
-                Stmt::Assign(_) => run.push(stmt.clone()),
-                other => {
-                    self.each(&mut run, self.kind, &mut result);
-                    self.each(&mut vec![other.clone()], LoopKind::Sequential, &mut result);
-                }
-            }
-        }
-        self.each(&mut run, self.kind, &mut result);
-        result
-    }
-
-    /// Statements for each iteration of the block.
-    fn each(&self, run: &mut Vec<Stmt>, kind: LoopKind, result: &mut Vec<Stmt>) {
-        if run.is_empty() {
-            return;
-        }
-        let here = substitute(&std::mem::take(run), &self.place);
-        let body = here.iter().map(|stmt| self.own(stmt)).collect();
-        result.push(Stmt::Loop(Loop::upto(self.side.clone(), Expr::Int(self.count), kind, body)));
-    }
-
-    /// The statement with the iteration's own elements of local arrays.
-    fn own(&self, stmt: &Stmt) -> Stmt {
-        let own = |mut access: Access| {
-            if self.wide.contains(&access.array) {
-                access.indices.insert(0, Expr::Var(self.side.clone()));
-            }
-            access
-        };
-        let mut load = |access: Access| Expr::Load(own(access));
-        let mut stmt = stmt.map(&mut |e| e.map_loads(&mut load), &mut |inner| {
-            inner.iter().map(|stmt| self.own(stmt)).collect()
-        });
-        if let Stmt::Assign(a) = &mut stmt {
-            a.target = own(a.target.clone());
-        }
-        stmt
-    }
 }

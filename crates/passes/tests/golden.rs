@@ -1,4 +1,5 @@
-//! Each pass on loop programs: golden files in `tests/passes`, and the law that no run can tell the difference.
+//! Each pass on loop programs: golden files in `tests/passes`, and the law that no run can tell the
+//! difference.
 
 #[path = "../../loops/tests/common/random.rs"]
 mod random;
@@ -60,7 +61,8 @@ fn computed(f: &Function, n: i64) -> BTreeMap<Name, loops::Tensor> {
     loops::run(f, &sizes, given.collect(), &Options::default()).expect("a run").into_iter().collect()
 }
 
-/// Holds what a pass makes of the functions in a folder against what is expected; it must be as parallel as it says.
+/// Holds what a pass makes of the functions in a folder against what is expected; it must be as
+/// parallel as it says.
 fn check_split(pass: &Pass) {
     golden::check(&format!("passes/{}", pass.name()), "loops", "out", |case| {
         let program = loops::parse(&case.input).unwrap_or_else(|errors| panic!("{errors:#?}"));
@@ -93,7 +95,8 @@ fn check_same(pass: &Pass, sizes: &[i64]) {
             let new = pass.run(function).unwrap_or_else(|| function.clone());
             assert!(loops::validate(&new).is_proved(), "{new}");
             for n in sizes {
-                // A pass may give arrays other dimensions, and leaves their elements where they were.
+                // A pass may give arrays other dimensions, and leaves their elements where they
+                // were.
                 let data = |f: &Function| -> Vec<_> {
                     computed(f, *n).into_iter().map(|(name, tensor)| (name, tensor.data)).collect()
                 };
@@ -163,4 +166,14 @@ fn array_expansion_of_rows_of_work() {
 #[test]
 fn outer_loop_vectorization_of_columns() {
     check_same(&passes::OUTER_LOOP_VECTORIZATION, &[1, 15, 16, 17, 33, 64]);
+}
+
+#[test]
+fn register_promotion_of_elements_that_stay() {
+    check_same(&passes::REGISTER_PROMOTION, &[1, 2, 3, 7]);
+}
+
+#[test]
+fn predictive_commoning_of_rows() {
+    check_same(&passes::PREDICTIVE_COMMONING, &[2, 3, 7]);
 }

@@ -1,7 +1,8 @@
 //! From index expressions of loop programs to quasi-affine functions and sets.
 //!
-//! Everything that is affine in the sense of the notes on the model is taken: sums, constant factors, `floor`, `mod`, C's `/` and `%`
-//! by constants, minima and maxima, selections by affine conditions. What is not gets the reason.
+//! Everything that is affine in the sense of the notes on the model is taken: sums, constant
+//! factors, `floor`, `mod`, C's `/` and `%` by constants, minima and maxima, selections by affine
+//! conditions. What is not gets the reason.
 
 use isl::{Ctx, Dim, PwAff, Set, Space, Val};
 use loops::{BinaryOp, CompareOp, Expr, Name, Scalar, UnaryOp};
@@ -200,8 +201,9 @@ impl Frame {
         }
     }
 
-    /// A comparison. One with all of several (`i < min(a, b)`) is a conjunction: as a piecewise function the minimum would cut the set in
-    /// pieces, and everything that is done with it later costs that many times more.
+    /// A comparison. One with all of several (`i < min(a, b)`) is a conjunction: as a piecewise
+    /// function the minimum would cut the set in pieces, and everything that is done with it later
+    /// costs that many times more.
     fn comparison(&self, op: CompareOp, a: &Expr, b: &Expr) -> Found<Set> {
         let (least, greatest) = match op {
             CompareOp::Lt | CompareOp::Le => (b, a),
@@ -229,7 +231,8 @@ impl Frame {
 
     /// The set of the values `lower, lower + step, ..` below `upper` of the innermost iterator.
     pub fn range(&self, lower: &Expr, upper: &Expr, step: i64) -> Result<Set> {
-        // Bounds do not see the loop's own variable, also if it hides another: it gets a name that no program has.
+        // Bounds do not see the loop's own variable, also if it hides another: it gets a name that
+        // no program has.
         let mut frame = self.clone();
         let own = Name::new("");
         frame.iterators.pop();

@@ -1,13 +1,18 @@
-//! Mapping to a core group of Sunway: from a function to one whose kernels run on a grid of cores with local memory.
+//! Mapping to a core group of Sunway: from a function to one whose kernels run on a grid of cores
+//! with local memory.
 //!
-//! The modules are those of the third document (sections 4 to 6), each a function on schedule trees: the heterogeneous split ([`host_split`]) finds the
-//! outermost bands that can run in parallel; tiling ([`tile_sizes`]) chooses sizes by formulas 14, 17 and 23 and a cost model; data mapping ([`data_mapping`]) decides
-//! what goes to local memory, in which boxes and inside which loop; [`mapped_tree`] puts threads, tiles, transfers and waits into the tree; [`mapped_loops`] makes
-//! loops of it. The result is a loop program that the interpreter runs: a block `kernel` for each spawn, in it parallel loops over the cores, in them
-//! local arrays of kind scratchpad, copies and waits. Two parallel loops in sequence in one kernel are separated by a barrier.
+//! The modules are those of the third document (sections 4 to 6), each a function on schedule
+//! trees: the heterogeneous split (`host_split`) finds the outermost bands that can run in
+//! parallel; tiling (`tile_sizes`) chooses sizes by formulas 14, 17 and 23 and a cost model; data
+//! mapping (`data_mapping`) decides what goes to local memory, in which boxes and inside which
+//! loop; `mapped_tree` puts threads, tiles, transfers and waits into the tree; `mapped_loops` makes
+//! loops of it. The result is a loop program that the interpreter runs: a block `kernel` for each
+//! spawn, in it parallel loops over the cores, in them local arrays of kind scratchpad, copies and
+//! waits. Two parallel loops in sequence in one kernel are separated by a barrier.
 //!
-//! A tile is known by its number: `floor(i / size)`, and core `rid` has the tiles with `number mod rows = rid`. So sizes of arrays stay symbolic, no core
-//! has more than one tile more than another, and where there is one tile a core this is the block mapping of formula 14.
+//! A tile is known by its number: `floor(i / size)`, and core `rid` has the tiles with
+//! `number mod rows = rid`. So sizes of arrays stay symbolic, no core has more than one tile more
+//! than another, and where there is one tile a core this is the block mapping of formula 14.
 
 mod boxes;
 mod choice;
@@ -79,20 +84,25 @@ pub struct Options {
     pub ldm: i64,
     /// Values of sizes that the tile sizes are chosen for; the code is right for all.
     pub hints: BTreeMap<Name, i64>,
-    /// Tile sizes instead of those that the cost model would choose: of the parallel loops of a kernel, then of the loops inside; the last one holds for further
-    /// loops. Empty where it chooses. Panels and rows as a whole have sizes of their own, and are not made then.
+    /// Tile sizes instead of those that the cost model would choose: of the parallel loops of a
+    /// kernel, then of the loops inside; the last one holds for further loops. Empty where it
+    /// chooses. Panels and rows as a whole have sizes of their own, and are not made then.
     pub tiles: Vec<i64>,
     /// Bound on the set library's operations, for each stage.
     pub operations: u64,
-    /// Whether the target lets cores exchange boxes that they have by rows and need by columns; without that, panels are not worth it.
+    /// Whether the target lets cores exchange boxes that they have by rows and need by columns;
+    /// without that, panels are not worth it.
     pub exchange: bool,
     /// Whether cores bring in together what they need alike.
     pub share: bool,
-    /// Whether what each core brings in of a vector that all need may stay, for sizes up to those that are said; not where another version is for these sizes.
+    /// Whether what each core brings in of a vector that all need may stay, for sizes up to those
+    /// that are said; not where another version is for these sizes.
     pub stay: bool,
-    /// Whether the schedule trees after the modules are wanted; the mapping itself needs but the tiled one.
+    /// Whether the schedule trees after the modules are wanted; the mapping itself needs but the
+    /// tiled one.
     pub stages: bool,
-    /// Whether every update may be reordered and have partial results, which changes how it is rounded.
+    /// Whether every update may be reordered and have partial results, which changes how it is
+    /// rounded.
     pub reassociate: bool,
 }
 
@@ -124,7 +134,8 @@ pub struct Mapped {
     pub notes: Vec<String>,
     /// Whether sums or products of floating point have another order than in the text.
     pub reassociated: bool,
-    /// Seconds that the kernels take by the cost model that the mapping was chosen by; 0 where there was none.
+    /// Seconds that the kernels take by the cost model that the mapping was chosen by; 0 where
+    /// there was none.
     pub seconds: f64,
     /// Parallel loops of the kernel that takes the longest; 0 where nothing was looked for.
     pub parallel: usize,
@@ -135,8 +146,8 @@ pub struct Mapped {
 /// Maps a function.
 ///
 /// # Errors
-/// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; `P0806` integers that cores are not given; those of the model and the set
-/// library.
+/// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; `P0806` integers that
+/// cores are not given; those of the model and the set library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     if let Some((what, scalar)) = loops::typing::uncommon(function) {
         return Err(refusals::uncommon(&what, scalar));
@@ -146,7 +157,8 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     choice::best(function, &options)
 }
 
-/// Heavy operations of the scheduler, at most 0.4 ms each; the kernels for which a schedule is found take up to 57,000. Then the order of the text is mapped.
+/// Heavy operations of the scheduler, at most 0.4 ms each; the kernels for which a schedule is
+/// found take up to 57,000. Then the order of the text is mapped.
 const HEAVY: u64 = 60_000;
 
 /// A stage with its bound on operations; a refusal because of it tells which stage it was.
@@ -208,7 +220,8 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let stay = options.stay && !model.locals.iter().any(|local| !local.dims.is_empty());
     let options = &Options { stay, ..options.clone() };
     let mut any = mapped(&model, &dependences, program, options)?;
-    // A skewed nest with few parallel loops may take longer than the loops inside, started one time step after the other.
+    // A skewed nest with few parallel loops may take longer than the loops inside, started one time
+    // step after the other.
     if let Some(other) = in_order
         && let Ok(steps) = mapped(&model, &dependences, other, options)
         && steps.seconds < any.seconds
@@ -280,7 +293,8 @@ fn split_into_kernels(
     if all && deepest <= host_split::most_parallel(&program) + 1 {
         return Ok((program, None));
     }
-    // The order of the text may have parallel loops inside a sequential one, where the scheduler has skewed them into a single nest.
+    // The order of the text may have parallel loops inside a sequential one, where the scheduler
+    // has skewed them into a single nest.
     let original = Tree::original(model)?;
     let marked = host_split::coincident(model, dependences, &original)?;
     let other = host_split::split(model, dependences, &marked)?;
@@ -294,7 +308,8 @@ fn split_into_kernels(
     })
 }
 
-/// A program in rows as a whole, with the bounds of its sizes; none if that cannot be. It is one nest, or one with full rounds and one with the rest.
+/// A program in rows as a whole, with the bounds of its sizes; none if that cannot be. It is one
+/// nest, or one with full rounds and one with the rest.
 fn rows_as_a_whole(
     model: &Model,
     dependences: &[Dependence],
@@ -347,7 +362,8 @@ fn mapped(
     let code = || mapped_loops::generate(model, &sized, &mapped_tree::for_code(model, &sized)?, options);
     let function = idle_rounds::ended(stage(ctx, bound, "code", code)?);
     if options.share && crate::local::collective_copies::check(&function).is_err() {
-        // Bounds may be written so that it is not seen that cores need a box alike: then each brings in its own.
+        // Bounds may be written so that it is not seen that cores need a box alike: then each
+        // brings in its own.
         let alone = Options { share: false, ..options.clone() };
         let mut mapped = mapped(model, dependences, program, &alone)?;
         mapped.notes.push(

@@ -1,8 +1,10 @@
-//! A calculator for sets and maps: `card({ S[i,j] : 0 <= i <= j < 10 })`, `R . S`, `lexmin(R)`, `A <= B`.
+//! A calculator for sets and maps: `card({ S[i,j] : 0 <= i <= j < 10 })`, `R . S`, `lexmin(R)`,
+//! `A <= B`.
 //!
-//! Users' text is read by this module, not by isl, so that an error points at the construct and says what is wrong with it; the
-//! operations are isl's (and, for counting and for elimination, those of [`crate::cardinality`] and [`arith::fourier_motzkin`]).
-//! Source: the notes on the foundations of the polyhedral model, "sets and maps".
+//! Users' text is read by this module, not by isl, so that an error points at the construct and
+//! says what is wrong with it; the operations are isl's (and, for counting and for elimination,
+//! those of [`crate::cardinality`] and [`arith::fourier_motzkin`]). Source: the notes on the
+//! foundations of the polyhedral model, "sets and maps".
 //!
 //! What it leaves out: nested tuples, and schedules.
 

@@ -1,16 +1,19 @@
-//! Counting: the number of integer points of a system of inequalities as a polynomial of its parameters, in pieces.
+//! Counting: the number of integer points of a system of inequalities as a polynomial of its
+//! parameters, in pieces.
 //!
-//! Variables are summed from the inside out. Where a variable has several lower or upper bounds, the points are split by which of
-//! them is the tightest; the sum of a polynomial between two bounds is Faulhaber's. Every bound must have coefficient 1 on the
-//! variable that is summed: sets like `{ 2i <= n }`, whose count is a polynomial only by residue classes, are refused.
-//! Source: the notes on the foundations of the polyhedral model, "cardinality".
+//! Variables are summed from the inside out. Where a variable has several lower or upper bounds,
+//! the points are split by which of them is the tightest; the sum of a polynomial between two
+//! bounds is Faulhaber's. Every bound must have coefficient 1 on the variable that is summed: sets
+//! like `{ 2i <= n }`, whose count is a polynomial only by residue classes, are refused. Source:
+//! the notes on the foundations of the polyhedral model, "cardinality".
 
 use std::fmt;
 
 use arith::number::gcd;
 use arith::{Budget, Linear, Monomial, System};
 
-/// A polynomial with rational coefficients: numerators over one denominator, without a common factor.
+/// A polynomial with rational coefficients: numerators over one denominator, without a common
+/// factor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Polynomial {
     numerator: Numerator,
@@ -57,8 +60,9 @@ impl std::error::Error for NoCount {}
 /// Pieces beyond which counting stops.
 const MAX_PIECES: usize = 500;
 
-/// Steps after which counting stops, each of 1 to 3 microseconds: a polynomial of twelve parameters can have millions of terms. Seven sums inside each other, each
-/// with a parameter of its own, take fewer.
+/// Steps after which counting stops, each of 1 to 3 microseconds: a polynomial of twelve parameters
+/// can have millions of terms. Seven sums inside each other, each with a parameter of its own, take
+/// fewer.
 const STEPS: u64 = 2_000_000;
 
 /// Rows at a time of an elimination, at most.
@@ -170,7 +174,8 @@ fn sum(
         }
         return Ok(());
     }
-    // Sum the variable with the fewest pairs of bounds among those whose bounds all have coefficient 1.
+    // Sum the variable with the fewest pairs of bounds among those whose bounds all have
+    // coefficient 1.
     let bounds = |variable: &String, sign: i128| {
         system
             .rows

@@ -1,11 +1,14 @@
-//! The legality checker: holds a schedule, and above all the generated function, against the dependences of the original.
+//! The legality checker: holds a schedule, and above all the generated function, against the
+//! dependences of the original.
 //!
-//! It trusts neither the scheduler, nor the edits, nor code generation. The generated function is extracted again, from its text; the instance
-//! map that came with it is a claim that is verified: each copy of a statement must be the original under the map, the copies together
-//! must run every original instance exactly once, in an order that respects every dependence, and no parallel loop may carry one.
-//! What is found wrong is shown by two concrete instances.
+//! It trusts neither the scheduler, nor the edits, nor code generation. The generated function is
+//! extracted again, from its text; the instance map that came with it is a claim that is verified:
+//! each copy of a statement must be the original under the map, the copies together must run every
+//! original instance exactly once, in an order that respects every dependence, and no parallel loop
+//! may carry one. What is found wrong is shown by two concrete instances.
 //!
-//! Left out: rewritings that change the data that a statement touches (packing, privatised accumulators); they bring their own argument.
+//! Left out: rewritings that change the data that a statement touches (packing, privatised
+//! accumulators); they bring their own argument.
 
 mod copies;
 mod inverse;
@@ -67,8 +70,9 @@ pub fn tree(model: &Model, dependences: &[Dependence], tree: &Tree) -> Result<()
 /// `limits` bound the work in the set library.
 ///
 /// # Errors
-/// `P0401` a dependence is violated; `P0402` an instance is missing, doubled or foreign; `P0403` a statement is not a copy of the original;
-/// `P0404` a parallel loop carries a dependence; `P0405` the interface was changed; `P0002` the limit was reached.
+/// `P0401` a dependence is violated; `P0402` an instance is missing, doubled or foreign; `P0403` a
+/// statement is not a copy of the original; `P0404` a parallel loop carries a dependence; `P0405`
+/// the interface was changed; `P0002` the limit was reached.
 pub fn function(original: &Function, generated: &Generated, limits: impl Into<Limits>) -> Result<Checked> {
     // A context of its own: nothing that the makers of the code left behind is used.
     let ctx = Ctx::new();
@@ -90,7 +94,8 @@ fn check(ctx: &Ctx, original: &Function, generated: &Generated) -> Result<Checke
     let dependences = dependence::memory(&before_change)?;
     let mut done: BTreeMap<(&Name, &Name), Vec<&isl::Map>> = BTreeMap::new();
     for dependence in &dependences {
-        // Through which array a pair is ordered does not matter where it is nothing but ordered: the same pairs are looked at once.
+        // Through which array a pair is ordered does not matter where it is nothing but ordered:
+        // the same pairs are looked at once.
         if dependence.reduction.is_none()
             && !dependence.private
             && !after_change.scopes.contains_key(&dependence.array)
@@ -141,7 +146,8 @@ fn same_interface(old: &Model, new: &Model) -> Result<()> {
     ))
 }
 
-/// What a loop privatises is only updated inside it, by that operation: anything else would see a partial result.
+/// What a loop privatises is only updated inside it, by that operation: anything else would see a
+/// partial result.
 fn only_updates(statement: &Statement, reductions: &[(ReduceOp, Name)], var: &Name) -> Result<()> {
     for (op, array) in reductions {
         if statement.accesses.iter().any(|touch| touch.array == *array && touch.reduction != Some(*op)) {

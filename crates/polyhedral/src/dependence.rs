@@ -1,7 +1,8 @@
 //! Which pairs of instances must stay in order, and which of those a reduction frees.
 //!
-//! Three views: [`memory`] has every pair of conflicting instances (what legality is checked against), [`dataflow`] has for each read the one
-//! write that it sees, and [`nearest`] has the pairs that a schedule should keep near to each other.
+//! Three views: [`memory`] has every pair of conflicting instances (what legality is checked
+//! against), [`dataflow`] has for each read the one write that it sees, and [`nearest`] has the
+//! pairs that a schedule should keep near to each other.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,10 +46,12 @@ pub struct Dependence {
     pub source: Name,
     /// Label of the later statement.
     pub target: Name,
-    /// If both ends are updates by this operation that may be reordered: the pairs need not stay in order.
+    /// If both ends are updates by this operation that may be reordered: the pairs need not stay in
+    /// order.
     pub reduction: Option<ReduceOp>,
-    /// Whether the array is local and the two instances are in different iterations around its declaration: they share its storage and never its
-    /// contents. A loop with the declaration inside is free of such pairs.
+    /// Whether the array is local and the two instances are in different iterations around its
+    /// declaration: they share its storage and never its contents. A loop with the declaration
+    /// inside is free of such pairs.
     pub private: bool,
     /// From instances of the source to instances of the target.
     pub relation: Map,
@@ -69,7 +72,8 @@ impl fmt::Display for Dependence {
 
 /// Pairs of instances of two statements of which the first is earlier in the text's order.
 ///
-/// Not by comparing padded times: with the loops that both are in, there is one simple piece for each of them and one for the text.
+/// Not by comparing padded times: with the loops that both are in, there is one simple piece for
+/// each of them and one for the text.
 pub(crate) fn before(source: &Statement, target: &Statement) -> isl::Result<Map> {
     let space = source.domain.space()?.map_to(&target.domain.space()?)?;
     let shared = shared_loops(source, target);
@@ -123,7 +127,8 @@ fn by_element(model: &Model) -> BTreeMap<String, Vec<Site<'_>>> {
     groups
 }
 
-/// Every pair of instances that touch one element, at least one of them writing, in the order of the text.
+/// Every pair of instances that touch one element, at least one of them writing, in the order of
+/// the text.
 ///
 /// # Errors
 /// Those of the set library; `P0002` if there are too many pairs of accesses.
@@ -276,9 +281,11 @@ fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependenc
         .collect())
 }
 
-/// The dependences of which all others are chains: from each access the last write of its element before it, and to each write the reads since then.
-/// A schedule that respects these respects all, and a loop that carries none of them carries none at all. None where chains say less: if an update may be
-/// reordered, a write may not happen, or an array is private to iterations; and where the limit is reached.
+/// The dependences of which all others are chains: from each access the last write of its element
+/// before it, and to each write the reads since then. A schedule that respects these respects all,
+/// and a loop that carries none of them carries none at all. None where chains say less: if an
+/// update may be reordered, a write may not happen, or an array is private to iterations; and where
+/// the limit is reached.
 pub(crate) fn immediate(model: &Model, dependences: &[Dependence], limits: Limits) -> Option<UnionMap> {
     let plain = model.statements.iter().all(Statement::certain)
         && dependences.iter().all(|d| d.reduction.is_none() && !d.private);
@@ -298,9 +305,11 @@ pub(crate) fn immediate(model: &Model, dependences: &[Dependence], limits: Limit
 /// Bound on the set library's operations for one dependence.
 const NEAREST_OPERATIONS: u64 = 3_000;
 
-/// For each pair of statements and each later instance only the last earlier instance on which it depends: what a schedule should keep near.
+/// For each pair of statements and each later instance only the last earlier instance on which it
+/// depends: what a schedule should keep near.
 ///
-/// A part of the given dependences; only flow. Not exact dataflow (a write of another statement may come between), which costs far more.
+/// A part of the given dependences; only flow. Not exact dataflow (a write of another statement may
+/// come between), which costs far more.
 ///
 /// # Errors
 /// Those of the set library.

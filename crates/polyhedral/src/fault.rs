@@ -76,7 +76,8 @@ pub(crate) fn generation(message: impl Into<String>) -> Diagnostic {
     Diagnostic::general(Code("P0301"), message)
 }
 
-/// `P0601`: the text of a schedule in one of the four forms of times is wrong, or about other statements. Line 0 stands for the whole.
+/// `P0601`: the text of a schedule in one of the four forms of times is wrong, or about other
+/// statements. Line 0 stands for the whole.
 pub(crate) fn representation(line: usize, message: impl std::fmt::Display) -> Diagnostic {
     let place = if line == 0 { String::new() } else { format!("line {line} of ") };
     let message = shortened(&message.to_string());

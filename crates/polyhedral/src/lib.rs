@@ -1,10 +1,13 @@
 //! The polyhedral room: loop programs in, loop programs out.
 //!
-//! A function becomes a [`Model`] (instances, accesses, order); [`dependence`] says which pairs of instances must stay in order; a
-//! [`tree::Tree`] is a schedule as a plain value ([`representation`] has the other forms of schedules); [`scheduling`] finds one, [`transform`] edits it, [`codegen`] turns it into a function
-//! again, and [`check`] holds the generated function against the dependences of the original, trusting none of the others.
+//! A function becomes a [`Model`] (instances, accesses, order); [`dependence`] says which pairs of
+//! instances must stay in order; a [`tree::Tree`] is a schedule as a plain value
+//! ([`representation`] has the other forms of schedules); [`scheduling`] finds one, [`transform`]
+//! edits it, [`codegen`] turns it into a function again, and [`check`] holds the generated function
+//! against the dependences of the original, trusting none of the others.
 //!
-//! What is deliberately not here: no front end, no target, no file or process; and no `unsafe`: the set library is behind the crate `isl`.
+//! What is deliberately not here: no front end, no target, no file or process; and no `unsafe`: the
+//! set library is behind the crate `isl`.
 
 mod affine;
 pub mod athread;

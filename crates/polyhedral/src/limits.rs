@@ -1,4 +1,5 @@
-//! Bounds on work, in the set library's elementary operations: work ends at the same place on every machine under any load. No clock is asked.
+//! Bounds on work, in the set library's elementary operations: work ends at the same place on every
+//! machine under any load. No clock is asked.
 
 use isl::Ctx;
 

@@ -69,7 +69,8 @@ pub(crate) fn tuples(model: &Model, member: &Member) -> Result<Vec<String>> {
     Ok(drives(model, member)?.into_keys().collect())
 }
 
-/// For each statement (by tuple) the iterator that a member runs over, where it is one iterator with factor 1 (plus a constant).
+/// For each statement (by tuple) the iterator that a member runs over, where it is one iterator
+/// with factor 1 (plus a constant).
 pub(crate) fn driven(model: &Model, member: &Member) -> Result<BTreeMap<String, usize>> {
     let iterator = |(tuple, drive)| match drive {
         Drive::Iterator(k) => Some((tuple, k)),
@@ -105,7 +106,8 @@ pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
     }
 }
 
-/// Whether an index expression is the iterator plus something without it, but for an end of the loop where it is something else (`i > 0 ? i - 1 : 0`).
+/// Whether an index expression is the iterator plus something without it, but for an end of the
+/// loop where it is something else (`i > 0 ? i - 1 : 0`).
 fn clamped(expr: &Expr, iterator: &Name) -> bool {
     use loops::BinaryOp::{Max, Min};
     match expr {
@@ -127,7 +129,8 @@ pub(crate) fn subscripts(statement: &Statement) -> Vec<(&Name, &[Expr])> {
     all
 }
 
-/// How many loops of a statement an element needs: the subscripts of what it touches, and the loops around its declaration.
+/// How many loops of a statement an element needs: the subscripts of what it touches, and the loops
+/// around its declaration.
 pub(crate) fn rank(model: &Model, statement: &Statement) -> usize {
     let declared = |array: &Name| model.scopes.get(array).map_or(0, Vec::len);
     let own = |(array, indices): (&Name, &[Expr])| indices.len() + declared(array);
@@ -167,8 +170,9 @@ pub(crate) fn vector_score(model: &Model, member: &Member) -> Result<i64> {
     Ok(score)
 }
 
-/// Whether tiles of a band can keep data in a cache that the untiled loops would lose: an element, or one of the same array beside it, is touched
-/// again, or whatever loop is innermost goes across the memory of some array.
+/// Whether tiles of a band can keep data in a cache that the untiled loops would lose: an element,
+/// or one of the same array beside it, is touched again, or whatever loop is innermost goes across
+/// the memory of some array.
 pub(crate) fn reuses(model: &Model, band: &Band) -> Result<bool> {
     let drives = band.members.iter().map(|m| drives(model, m)).collect::<Result<Vec<_>>>()?;
     let mut seen: BTreeMap<&Name, &[Expr]> = BTreeMap::new();
@@ -208,8 +212,8 @@ pub(crate) fn bytes(elem: &Elem) -> i64 {
     }
 }
 
-/// Whether the statements of a loop begin or end at different values of it: their functions have different constants, or one is in more loops
-/// than another.
+/// Whether the statements of a loop begin or end at different values of it: their functions have
+/// different constants, or one is in more loops than another.
 pub(crate) fn shifted(model: &Model, member: &Member) -> Result<bool> {
     let read = || -> isl::Result<Vec<(i64, usize)>> {
         let mut found = Vec::new();
@@ -228,17 +232,20 @@ pub(crate) fn shifted(model: &Model, member: &Member) -> Result<bool> {
 /// How much longer tiles are along memory than in other directions: memory is fetched in runs.
 const ALONG: i64 = 4;
 
-/// Tiles of two loops that only stream are this long along memory: long enough to be fetched ahead, short enough that there are several.
+/// Tiles of two loops that only stream are this long along memory: long enough to be fetched ahead,
+/// short enough that there are several.
 const STREAM: i64 = 2048;
 
-/// The same where the loop along memory is the parallel one, and rows that a tile has where it is not: there should be tiles for many threads.
+/// The same where the loop along memory is the parallel one, and rows that a tile has where it is
+/// not: there should be tiles for many threads.
 const SHARE: i64 = 1024;
 const ROWS: i64 = 32;
 
-/// Tiles of loops that touch each element once, some along memory and some across it (a transposition
-/// of a matrix): so many iterations along memory, of which each is in a line of its own elsewhere, and
-/// so many in the other direction, which comes back to these lines. Measured on matrices of 150 to
-/// 2,595 rows of 1, 2, 4 and 8 bytes: 32 is the best or near it for all, and larger tiles lose lines.
+/// Tiles of loops that touch each element once, some along memory and some across it (a
+/// transposition of a matrix): so many iterations along memory, of which each is in a line of its
+/// own elsewhere, and so many in the other direction, which comes back to these lines. Measured on
+/// matrices of 150 to 2,595 rows of 1, 2, 4 and 8 bytes: 32 is the best or near it for all, and
+/// larger tiles lose lines.
 const TURNED: i64 = 32;
 const ACROSS: i64 = 256;
 
@@ -258,8 +265,8 @@ pub(crate) fn streams(model: &Model, member: &Member) -> Result<bool> {
 /// processor has an instruction that gathers them.
 const GATHERED: i64 = 4;
 
-/// Whether lanes of a member would load small elements from places that do not lie side by side. Such
-/// a loop is slower with vectors than without: a table of 256 bytes takes 1.6 times as long.
+/// Whether lanes of a member would load small elements from places that do not lie side by side.
+/// Such a loop is slower with vectors than without: a table of 256 bytes takes 1.6 times as long.
 pub(crate) fn gathers_small(model: &Model, member: &Member) -> Result<bool> {
     for (tuple, position) in driven(model, member)? {
         let Some(statement) = model.by_tuple(&tuple) else { continue };
@@ -279,7 +286,8 @@ fn element_bytes(model: &Model, array: &Name) -> Option<i64> {
     param().or_else(|| model.locals.iter().find(|l| l.name == *array).map(|l| bytes(&l.elem)))
 }
 
-/// Whether a member goes across the memory of an array that another loop of the statement goes along.
+/// Whether a member goes across the memory of an array that another loop of the statement goes
+/// along.
 pub(crate) fn across(model: &Model, member: &Member) -> Result<bool> {
     for (tuple, position) in driven(model, member)? {
         let Some(statement) = model.by_tuple(&tuple) else { continue };
@@ -338,7 +346,8 @@ pub fn sum_across(body: &[Stmt]) -> Option<Across> {
     block(body, &mut Vec::new())
 }
 
-/// Tile sizes for the members of a band such that what a tile touches fits in half of `capacity`; longer along memory where the band is innermost.
+/// Tile sizes for the members of a band such that what a tile touches fits in half of `capacity`;
+/// longer along memory where the band is innermost.
 pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64, innermost: bool) -> Result<Vec<i64>> {
     let n = band.members.len();
     let drives = band.members.iter().map(|m| driven(model, m)).collect::<Result<Vec<_>>>()?;

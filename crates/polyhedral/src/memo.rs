@@ -1,7 +1,9 @@
-//! What was computed before: answers of the set library by the text of the question, so that the same is not asked twice.
+//! What was computed before: answers of the set library by the text of the question, so that the
+//! same is not asked twice.
 //!
-//! A stage asks for boxes and prefixes of loops at many sizes, and reads the functions of the same loops each time; reading one takes the set library half a
-//! million instructions. An answer depends on the text alone, so remembering it changes nothing but time.
+//! A stage asks for boxes and prefixes of loops at many sizes, and reads the functions of the same
+//! loops each time; reading one takes the set library half a million instructions. An answer
+//! depends on the text alone, so remembering it changes nothing but time.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -34,7 +36,8 @@ impl<T: Clone> Memo<T> {
     }
 }
 
-/// A box of constant extents around what a map gives: the extents, and the corner with whether it is negative somewhere.
+/// A box of constant extents around what a map gives: the extents, and the corner with whether it
+/// is negative somewhere.
 #[derive(Clone)]
 pub(crate) struct Hull {
     pub extents: Vec<i64>,

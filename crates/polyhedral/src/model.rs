@@ -1,9 +1,12 @@
-//! The statement model of a function: which instances each statement has, what they read and write, and in which order they run.
+//! The statement model of a function: which instances each statement has, what they read and write,
+//! and in which order they run.
 //!
-//! Extraction is exact or says where it is not; a subscript that is neither affine nor data gets a diagnostic with the construct and the reason. A condition that is
-//! not affine stays with the statements inside as a guard: their instances are those that may run, and what they touch is what they may touch. A read whose
-//! subscript is data may touch every element along that dimension. A loop whose bounds are data is one statement with all that is in it ([`nest`]).
-//! Left out: copies and waits (they belong to a mapped program, not to one that is to be scheduled).
+//! Extraction is exact or says where it is not; a subscript that is neither affine nor data gets a
+//! diagnostic with the construct and the reason. A condition that is not affine stays with the
+//! statements inside as a guard: their instances are those that may run, and what they touch is
+//! what they may touch. A read whose subscript is data may touch every element along that
+//! dimension. A loop whose bounds are data is one statement with all that is in it (`nest`). Left
+//! out: copies and waits (they belong to a mapped program, not to one that is to be scheduled).
 
 pub(crate) mod nest;
 
@@ -30,7 +33,8 @@ pub struct Model {
     pub statements: Vec<Statement>,
     /// Local arrays, in the order of the text; their scopes are widened to the function.
     pub locals: Vec<ArrayDecl>,
-    /// For each local array the loops around its declaration, outermost first: it has new contents in each of their iterations.
+    /// For each local array the loops around its declaration, outermost first: it has new contents
+    /// in each of their iterations.
     pub scopes: BTreeMap<Name, Vec<usize>>,
     pub(crate) ctx: Ctx,
     /// What was asked about it.
@@ -50,11 +54,13 @@ pub struct Statement {
     pub loops: Vec<Around>,
     /// Its place in the text, between the loops: as many numbers as loops, and one.
     pub position: Vec<usize>,
-    /// Conditions on data under which it runs, outermost first: it may run, and reads what they read.
+    /// Conditions on data under which it runs, outermost first: it may run, and reads what they
+    /// read.
     pub guards: Vec<Expr>,
     /// The assignment itself; of a nest its first one.
     pub assign: Assign,
-    /// The loop that this is instead, with bounds that are data: all of its iterations are one instance.
+    /// The loop that this is instead, with bounds that are data: all of its iterations are one
+    /// instance.
     pub nest: Option<Loop>,
     /// Its instances.
     pub domain: Set,
@@ -90,7 +96,8 @@ pub struct Touch {
     pub path: Vec<Component>,
     /// Whether it writes; else it reads.
     pub write: bool,
-    /// The operation, if this is the read or the write of an update whose instances may be reordered.
+    /// The operation, if this is the read or the write of an update whose instances may be
+    /// reordered.
     pub reduction: Option<ReduceOp>,
     /// From the statement's tuple to the array's.
     pub relation: Map,
@@ -237,7 +244,8 @@ impl Statement {
     }
 }
 
-/// Labels for the statements that have none: `S0`, `S1`, ... by the order of the text, without those that are taken.
+/// Labels for the statements that have none: `S0`, `S1`, ... by the order of the text, without
+/// those that are taken.
 pub(crate) fn label_all(function: &Function) -> Result<Function> {
     let mut taken = BTreeSet::new();
     let mut double = None;
@@ -294,7 +302,8 @@ struct Place {
 }
 
 impl Extraction {
-    /// `counter` numbers what is in sequence at this level; blocks and conditionals do not open a level.
+    /// `counter` numbers what is in sequence at this level; blocks and conditionals do not open a
+    /// level.
     fn block(&mut self, body: &[Stmt], place: &Place, counter: &mut usize) -> Result<()> {
         for stmt in body {
             match stmt {
@@ -357,7 +366,8 @@ impl Extraction {
         Ok(())
     }
 
-    /// A conditional: an affine condition cuts the domain, any other one guards the statements inside.
+    /// A conditional: an affine condition cuts the domain, any other one guards the statements
+    /// inside.
     fn conditional(
         &mut self,
         cond: &Expr,
@@ -469,7 +479,8 @@ impl Place {
     }
 }
 
-/// Whether statements are one assignment, perhaps under further conditions: all are asked before it.
+/// Whether statements are one assignment, perhaps under further conditions: all are asked before
+/// it.
 fn is_one_assignment(body: &[Stmt]) -> bool {
     match body {
         [Stmt::Assign(_)] => true,
@@ -478,7 +489,8 @@ fn is_one_assignment(body: &[Stmt]) -> bool {
     }
 }
 
-/// The two sides of a conjunction of which the second is asked only where the first holds, or may be.
+/// The two sides of a conjunction of which the second is asked only where the first holds, or may
+/// be.
 fn conjunction(cond: &Expr) -> Option<(&Expr, &Expr)> {
     match cond {
         Expr::Binary(loops::BinaryOp::And, a, b) => Some((a, b)),
@@ -505,7 +517,8 @@ pub(crate) fn array_tuple(array: &str, path: &[Component]) -> String {
     if path.is_empty() { name } else { format!("{name}_p") }
 }
 
-/// From instances to the elements that an access may touch. A subscript that is not affine may be any number if it is `free`; then the second part says why.
+/// From instances to the elements that an access may touch. A subscript that is not affine may be
+/// any number if it is `free`; then the second part says why.
 fn relation(
     access: &Access,
     place: &Place,

@@ -1,4 +1,5 @@
-//! Names as the set library can read them back: keywords of its notation and foreign characters are avoided.
+//! Names as the set library can read them back: keywords of its notation and foreign characters are
+//! avoided.
 
 use std::collections::BTreeSet;
 

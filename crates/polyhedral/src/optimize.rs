@@ -53,7 +53,8 @@ pub struct Options {
     pub fusion: Option<Fusion>,
     /// Statements in one run of the scheduler.
     pub cluster: usize,
-    /// A schedule of the user's instead of the scheduler's: taken as it is, without tiles or marks of ours.
+    /// A schedule of the user's instead of the scheduler's: taken as it is, without tiles or marks
+    /// of ours.
     pub schedule: Option<Schedule>,
     /// Tile sizes.
     pub tiling: Tiling,
@@ -63,17 +64,21 @@ pub struct Options {
     pub vector: bool,
     /// Bound on the set library's operations, for each stage.
     pub operations: u64,
-    /// Bound on the set library's operations, for all stages of a function together; a third is for what can be done without.
+    /// Bound on the set library's operations, for all stages of a function together; a third is for
+    /// what can be done without.
     pub total: u64,
     /// Whether the result is checked.
     pub check: bool,
-    /// Whether every update may be reordered and have partial results, which changes how it is rounded.
+    /// Whether every update may be reordered and have partial results, which changes how it is
+    /// rounded.
     pub reassociate: bool,
     /// Register tiles and packed operands for contractions; `None` tiles them as other nests.
     pub contraction: Option<Shape>,
-    /// Whether what is declared inside a loop is declared there again, so that its iterations do not share it.
+    /// Whether what is declared inside a loop is declared there again, so that its iterations do
+    /// not share it.
     pub private: bool,
-    /// Rows that are run at once where that saves loads and stores, or lets sums that wait for themselves overlap; 1 for none.
+    /// Rows that are run at once where that saves loads and stores, or lets sums that wait for
+    /// themselves overlap; 1 for none.
     pub jam: i64,
     /// Whether full tiles get code of their own, apart from partial ones.
     pub isolate: bool,
@@ -93,7 +98,8 @@ impl Default for Options {
             parallel: true,
             vector: true,
             operations: 1_000_000,
-            // The kernels of `tests/c/kernels` take at most 4 million, at half a microsecond to 2.5 each, and a stage of them 0.98 million.
+            // The kernels of `tests/c/kernels` take at most 4 million, at half a microsecond to 2.5
+            // each, and a stage of them 0.98 million.
             total: 60_000_000,
             check: true,
             reassociate: false,
@@ -114,7 +120,8 @@ pub struct Optimized {
     pub function: Function,
     /// Where its statements come from.
     pub instances: BTreeMap<Name, Instance>,
-    /// The function with packed copies replaced by what they hold, which is what the checker saw; none if nothing is packed.
+    /// The function with packed copies replaced by what they hold, which is what the checker saw;
+    /// none if nothing is packed.
     pub unpacked: Option<Generated>,
     /// The schedule that it follows, with the passes around it.
     pub schedule: Schedule,
@@ -189,7 +196,8 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     // What is said of statements is said of those of the text.
     let (labelled, directives) = directive::taken(&model::label_all(function)?);
     let function = &passes::REGION.run(labelled, &mut applied);
-    // The same permission as on the way to the cores: a choice of the larger value is a maximum then.
+    // The same permission as on the way to the cores: a choice of the larger value is a maximum
+    // then.
     let relaxed = options.reassociate.then(|| reorderable(&crate::athread::with_updates(function, true)));
     let function_or_relaxed = relaxed.as_ref().unwrap_or(function);
     let options = &directive::options(options, &directives);
@@ -292,7 +300,8 @@ fn scheduled(
     let options = &Options { private: code.private, jam: code.jam, ..options.clone() };
     let limits = bounds.must;
     let Analysed { ctx, model, dependences, mut report } = analyse(function, options, bounds)?;
-    // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing is added to it.
+    // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing
+    // is added to it.
     limits.run(&ctx, || check::tree(&model, &dependences, tree))?;
     let made = lowering::by_code(&model, function, tree, (code, options), limits, &mut report)?;
     Ok(finish(made, tree.clone(), report))
@@ -317,7 +326,8 @@ fn of_parts(function: &Function, whole: Optimized, parts: parts::Parts, note: St
     Optimized { function, instances, unpacked: None, schedule, applied, report, others }
 }
 
-/// The function as it is, because it is too large for anything else; the limit itself if not even that can be said as a schedule.
+/// The function as it is, because it is too large for anything else; the limit itself if not even
+/// that can be said as a schedule.
 fn as_it_is(function: &Function, limit: Diagnostic) -> Result<Optimized> {
     let ctx = isl::Ctx::new();
     let bounds = Limits::from(AS_IT_IS);
@@ -456,7 +466,8 @@ fn as_text(
     })
 }
 
-/// Statements that reuse data (more loops than subscripts) want nests of their own; the others want to share one pass.
+/// Statements that reuse data (more loops than subscripts) want nests of their own; the others want
+/// to share one pass.
 fn choose_fusion(model: &Model) -> Fusion {
     let reuses = model.statements.iter().any(|statement| {
         let rank =

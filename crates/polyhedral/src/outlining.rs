@@ -1,7 +1,9 @@
-//! Functions of which the model can hold some nests and not others (a subscript that is data): those that it can hold are optimised as functions of their own, the
-//! others stay as they are, between them.
+//! Functions of which the model can hold some nests and not others (a subscript that is data):
+//! those that it can hold are optimised as functions of their own, the others stay as they are,
+//! between them.
 //!
-//! The order of the parts is that of the text, so nothing between them is asked. Left out: nests of which an inner loop alone cannot be held.
+//! The order of the parts is that of the text, so nothing between them is asked. Left out: nests of
+//! which an inner loop alone cannot be held.
 
 use loops::visit::nodes;
 use loops::{ArrayDecl, Function, Name, Param, ParamMode, Stmt};
@@ -19,7 +21,8 @@ pub struct Apart {
     pub notes: Vec<String>,
 }
 
-/// The function with those of its nests optimised that the model can hold; none if that is all of it.
+/// The function with those of its nests optimised that the model can hold; none if that is all of
+/// it.
 ///
 /// # Errors
 /// `P0103` for labels that two statements have.

@@ -1,15 +1,18 @@
 //! The checker of staging: undoes local copies, and verifies on the way that they were copies.
 //!
-//! A staged function ([`crate::transform::contraction`]) reads packed copies and holds elements in registers. Its claims say what each local array
-//! stands for. Here every claim is verified on the text of the function, and each local array is replaced by what it stands for:
+//! A staged function ([`crate::transform::contraction`]) reads packed copies and holds elements in
+//! registers. Its claims say what each local array stands for. Here every claim is verified on the
+//! text of the function, and each local array is replaced by what it stands for:
 //!
-//! - a packed array is only written by copies of what it claims to hold, or by zeros where it is not filled; each element that a
-//!   statement inside the domain uses was filled before, in the same scope; nobody changes the source between the copy and the use;
-//! - a held element is loaded before, stored after, under the same condition, and lanes outside that condition are never stored:
-//!   the condition becomes a condition of the statement.
+//! - a packed array is only written by copies of what it claims to hold, or by zeros where it is
+//!   not filled; each element that a statement inside the domain uses was filled before, in the
+//!   same scope; nobody changes the source between the copy and the use;
+//! - a held element is loaded before, stored after, under the same condition, and lanes outside
+//!   that condition are never stored: the condition becomes a condition of the statement.
 //!
-//! The result has no staging, and the ordinary checker does the rest. Implications between bounds are decided by Fourier-Motzkin elimination over the
-//! rationals, so a true claim may be refused, never a false one accepted. Left out: staging of other shapes, which is refused.
+//! The result has no staging, and the ordinary checker does the rest. Implications between bounds
+//! are decided by Fourier-Motzkin elimination over the rationals, so a true claim may be refused,
+//! never a false one accepted. Left out: staging of other shapes, which is refused.
 
 mod implication;
 
@@ -65,7 +68,8 @@ struct Scope {
     depth: usize,
     /// Number of loops there.
     loops: usize,
-    /// Conditions under which it is filled (packed), one a copying statement, as rows over the path and the subscripts' variables.
+    /// Conditions under which it is filled (packed), one a copying statement, as rows over the path
+    /// and the subscripts' variables.
     fills: Vec<Site>,
     /// Where it is loaded and stored (held).
     loads: Vec<Site>,
@@ -274,7 +278,8 @@ impl Walker<'_> {
         if scope.loads.is_empty() || !scope.stores.is_empty() {
             return Err(refused(format!("`{}` is updated before its load or after its store", claim.local)));
         }
-        // Which lanes are meant is said by the subscripts: loop variables, the same in load, update and store.
+        // Which lanes are meant is said by the subscripts: loop variables, the same in load, update
+        // and store.
         let lanes = lanes(&site)?;
         for load in &scope.loads {
             if lanes_of(load)? != lanes {
@@ -288,7 +293,8 @@ impl Walker<'_> {
         Ok(Some(Stmt::Assign(Assign { value, ..assign.clone() })))
     }
 
-    /// A value with packed elements replaced by what they stand for; each use is kept for the test that it was filled.
+    /// A value with packed elements replaced by what they stand for; each use is kept for the test
+    /// that it was filled.
     fn value(&mut self, value: &Expr) -> Result<Expr> {
         let mut failure = None;
         let result =
@@ -316,15 +322,17 @@ impl Walker<'_> {
         if scope.fills.is_empty() {
             return Err(refused(format!("`{}` is used before it is filled", claim.local)));
         }
-        // The use must be filled under what holds here; lanes that are never stored are excepted, and their condition is not known yet,
-        // so the rows of the domain that the loops around say must do: they are taken with the condition at the end.
+        // The use must be filled under what holds here; lanes that are never stored are excepted,
+        // and their condition is not known yet, so the rows of the domain that the loops around say
+        // must do: they are taken with the condition at the end.
         let use_site = Site { path: self.path[scope.depth..].to_vec(), indices: access.indices.clone() };
         let outside: Vec<Step> = self.path[..scope.depth].to_vec();
         let held: Vec<Name> =
             self.scopes.keys().filter(|n| matches!(self.claims[*n].role, Role::Held(_))).cloned().collect();
         let mut conditions = Vec::new();
         for name in held {
-            // The condition of the lanes: that under which they were loaded, which must be that of the store.
+            // The condition of the lanes: that under which they were loaded, which must be that of
+            // the store.
             if let Some(condition) = condition_of(&self.scopes[&name].loads) {
                 conditions.push(condition);
             }
@@ -389,7 +397,8 @@ impl Walker<'_> {
 }
 
 impl Source {
-    /// No statement in the scope writes an element that a later one in the same scope reads as a packed value.
+    /// No statement in the scope writes an element that a later one in the same scope reads as a
+    /// packed value.
     fn unchanged(&self, function: &Function) -> Result<()> {
         let model = Model::extract(function)?;
         let inside: Vec<_> = model.statements.iter().filter(|s| self.labels.contains(&s.label)).collect();
@@ -511,7 +520,8 @@ fn same_value(a: &Expr, b: &Expr) -> bool {
     left.len() == right.len() && left.iter().zip(&right).all(|(x, y)| same_value(x, y)) && head(a) == head(b)
 }
 
-/// Iterations of the parallel loops of a fill write different elements: the variable is a subscript of its own, up to what is fixed outside.
+/// Iterations of the parallel loops of a fill write different elements: the variable is a subscript
+/// of its own, up to what is fixed outside.
 fn parallel_writes_apart(claim: &Claim, site: &Site) -> Result<()> {
     let mut inner: BTreeSet<&Name> = site
         .path

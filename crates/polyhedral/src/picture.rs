@@ -1,8 +1,9 @@
-//! Pictures of schedules as SVG text: for each statement its instances at small concrete sizes, the order in which they run before and
-//! after, the tiles, and dependences as arrows; and the schedule tree.
+//! Pictures of schedules as SVG text: for each statement its instances at small concrete sizes, the
+//! order in which they run before and after, the tiles, and dependences as arrows; and the schedule
+//! tree.
 //!
-//! Both functions are walked with concrete sizes, so what is drawn is what the loops do, not what the tree claims. Left out: statements with
-//! more than three loops are drawn by their first three.
+//! Both functions are walked with concrete sizes, so what is drawn is what the loops do, not what
+//! the tree claims. Left out: statements with more than three loops are drawn by their first three.
 
 mod draw;
 mod trace;
@@ -33,10 +34,12 @@ impl Default for Options {
     }
 }
 
-/// The picture of a function with labelled statements, before and after; `before` is the tree of the order of the text.
+/// The picture of a function with labelled statements, before and after; `before` is the tree of
+/// the order of the text.
 ///
 /// # Errors
-/// `P0701` if there are too many instances at these sizes, or something in the function cannot be walked.
+/// `P0701` if there are too many instances at these sizes, or something in the function cannot be
+/// walked.
 pub fn svg(function: &Function, before: &Tree, after: &Optimized, options: &Options) -> Result<String> {
     let sizes: BTreeMap<Name, i64> = function
         .sizes

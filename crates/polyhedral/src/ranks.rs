@@ -1,12 +1,12 @@
-//! From a function to a program for several ranks ([`loops::ranks`]): arrays are cut into blocks, the
-//! owner of an element computes it, and what a rank needs of others is fetched in boxes.
+//! From a function to a program for several ranks ([`loops::ranks`]): arrays are cut into blocks,
+//! the owner of an element computes it, and what a rank needs of others is fetched in boxes.
 //!
-//! - [`layout`]: which dimension is cut along which axis. [`plan`]: from statements to steps.
-//!   [`phase`]: one piece on all ranks. `bounds`: what it reads. `tidy`: fetches that are needed once.
+//! - `layout`: which dimension is cut along which axis. `plan`: from statements to steps. `phase`:
+//!   one piece on all ranks. `bounds`: what it reads. `tidy`: fetches that are needed once.
 //! - `cost`: what a program costs at supposed sizes; of several layouts the cheapest is taken.
 //!
-//! Results are those of the sequential program to the last bit: no sum is taken apart, unless the user
-//! or the program allows it.
+//! Results are those of the sequential program to the last bit: no sum is taken apart, unless the
+//! user or the program allows it.
 
 mod bounds;
 mod check;
@@ -83,8 +83,8 @@ pub struct Distributed {
 /// The size that is supposed of what nobody gives a size.
 const SUPPOSED: i64 = 1000;
 
-/// The largest size is at least this where costs are compared: what is smaller needs no second rank,
-/// and is run on several to see what larger ones will do.
+/// The largest size is at least this where costs are compared: what is smaller needs no second
+/// rank, and is run on several to see what larger ones will do.
 const LARGE: i64 = 500;
 
 /// The sizes in the same proportions, with none too small to be dealt out.

@@ -1,9 +1,11 @@
-//! The five representations of a schedule from the notes, as plain values with text that parses back: affine functions, Kelly's, 2d+1,
-//! union map, schedule tree.
+//! The five representations of a schedule from the notes, as plain values with text that parses
+//! back: affine functions, Kelly's, 2d+1, union map, schedule tree.
 //!
-//! The first four give each statement a time, a tuple of numbers (places in the text) and loop values; what differs is where numbers may
-//! stand. [`Representation::of_tree`] and [`Representation::to_tree`] convert by way of the schedule tree, and refuse with `P0602` what the
-//! target cannot say. Left out: which loops may run in parallel or be interchanged; only trees say that.
+//! The first four give each statement a time, a tuple of numbers (places in the text) and loop
+//! values; what differs is where numbers may stand. [`Representation::of_tree`] and
+//! [`Representation::to_tree`] convert by way of the schedule tree, and refuse with `P0602` what
+//! the target cannot say. Left out: which loops may run in parallel or be interchanged; only trees
+//! say that.
 
 mod columns;
 mod of_tree;
@@ -18,7 +20,8 @@ use crate::tree::Tree;
 /// A kind of representation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Form {
-    /// One function for each statement, without places in the text: it can order one statement only.
+    /// One function for each statement, without places in the text: it can order one statement
+    /// only.
     Affine,
     /// Places in the text only where they order something.
     Kelly,

@@ -1,6 +1,8 @@
-//! Finding a schedule: the set library's scheduler with our constraints, fusion choices, a bound on work, and the original order where it stops.
+//! Finding a schedule: the set library's scheduler with our constraints, fusion choices, a bound on
+//! work, and the original order where it stops.
 //!
-//! Regions of many statements are cut: see [`Options::cluster`]. Nothing here is trusted: the generated code is checked.
+//! Regions of many statements are cut: see [`Options::cluster`]. Nothing here is trusted: the
+//! generated code is checked.
 
 mod chains;
 
@@ -33,14 +35,18 @@ pub struct Options {
     pub fusion: Fusion,
     /// Bound on the set library's work.
     pub limits: Limits,
-    /// Operations at most where each is heavy: nests of three loops and more with large numbers in their extents. At 0.4 ms each, the default is 44 s; Gauss-Seidel
-    /// sweeps by rows and columns (`adi`) take 75,000 of them, other kernels with such extents up to 101,000.
+    /// Operations at most where each is heavy: nests of three loops and more with large numbers in
+    /// their extents. At 0.4 ms each, the default is 44 s; Gauss-Seidel sweeps by rows and columns
+    /// (`adi`) take 75,000 of them, other kernels with such extents up to 101,000.
     pub heavy: u64,
-    /// Regions with more statements keep their order at the outermost level; each part is scheduled by itself.
+    /// Regions with more statements keep their order at the outermost level; each part is scheduled
+    /// by itself.
     pub cluster: usize,
-    /// Whether statements of one loop that read the same array are to stay in one loop, though neither needs the other.
+    /// Whether statements of one loop that read the same array are to stay in one loop, though
+    /// neither needs the other.
     pub beside: bool,
-    /// Whether statements that hand values on in local arrays, within one iteration, are scheduled as one as those are that do so in scalars.
+    /// Whether statements that hand values on in local arrays, within one iteration, are scheduled
+    /// as one as those are that do so in scalars.
     pub arrays_chain: bool,
 }
 
@@ -62,7 +68,8 @@ impl Default for Options {
 pub struct Scheduled {
     /// The tree.
     pub tree: Tree,
-    /// Whether the scheduler stopped at its limit or found no way, so that (part of) the tree has the original order.
+    /// Whether the scheduler stopped at its limit or found no way, so that (part of) the tree has
+    /// the original order.
     pub limited: bool,
 }
 
@@ -145,16 +152,19 @@ fn clusters(model: &Model, size: usize) -> Vec<Cluster> {
     clusters.into_iter().map(|(branches, _)| Cluster { branches }).collect()
 }
 
-/// From more dependences than this, of nests of three loops or more, those that follow from others are left out: there the scheduler's work grows faster
-/// than that of finding them.
+/// From more dependences than this, of nests of three loops or more, those that follow from others
+/// are left out: there the scheduler's work grows faster than that of finding them.
 const MANY: usize = 80;
 
-/// Operations of the set library for one run of the scheduler. The kernels of `tests/c/kernels` take at most 450,000, which is a fifth of a second; the most
-/// that pays among those that are fuzzed is 325,000, in 2.4 s. At 550,000 the chain of 40 statements on its way to the cores begins to take 6 ms an operation.
+/// Operations of the set library for one run of the scheduler. The kernels of `tests/c/kernels`
+/// take at most 450,000, which is a fifth of a second; the most that pays among those that are
+/// fuzzed is 325,000, in 2.4 s. At 550,000 the chain of 40 statements on its way to the cores
+/// begins to take 6 ms an operation.
 const OPERATIONS: u64 = 500_000;
 
-/// Numbers from this one on make the scheduler's work heavy: an operation on nests of three loops takes 0.1 to 0.4 ms where extents are numbers, and a
-/// twentieth of that where they are parameters.
+/// Numbers from this one on make the scheduler's work heavy: an operation on nests of three loops
+/// takes 0.1 to 0.4 ms where extents are numbers, and a twentieth of that where they are
+/// parameters.
 const LARGE: u64 = 16;
 
 /// Whether there is a large number in the text of a relation.
@@ -165,7 +175,8 @@ fn has_large(text: &str) -> bool {
     numbers.filter(|digits| !digits.is_empty()).any(|digits| digits.parse().map_or(true, |n: u64| n >= LARGE))
 }
 
-/// Whether a statement is a sum (or minimum, ...) of integers, which compilers make on vectors where it is alone in its loop.
+/// Whether a statement is a sum (or minimum, ...) of integers, which compilers make on vectors
+/// where it is alone in its loop.
 fn counts(model: &Model, statement: &Statement) -> bool {
     let target = &statement.assign.target;
     let params = model.function.params.iter().map(|p| (&p.name, &p.elem));
@@ -177,7 +188,8 @@ fn counts(model: &Model, statement: &Statement) -> bool {
         && arrays.any(|(name, elem)| *name == target.array && whole(elem))
 }
 
-/// Pairs of instances of neighbouring statements in the same iterations of the same loops that read a common array.
+/// Pairs of instances of neighbouring statements in the same iterations of the same loops that read
+/// a common array.
 fn beside(model: &Model) -> Result<UnionMap> {
     let reads = |s: &Statement, array: &Name| s.accesses.iter().any(|t| !t.write && t.array == *array);
     let mut pairs = UnionMap::empty(&model.ctx).map_err(fault::library)?;
@@ -203,7 +215,8 @@ fn beside(model: &Model) -> Result<UnionMap> {
     Ok(pairs)
 }
 
-/// Runs the scheduler on the instances in `filter`, or on all. `None` if it stopped at its limit, or found no schedule.
+/// Runs the scheduler on the instances in `filter`, or on all. `None` if it stopped at its limit,
+/// or found no schedule.
 fn part(
     model: &Model,
     dependences: &[Dependence],

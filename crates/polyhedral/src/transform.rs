@@ -1,7 +1,7 @@
 //! Schedules for programs of certain shapes, and changes of bands: tiles, marks, parts.
 //!
-//! Nothing here is believed to be legal: [`crate::check::tree`] says whether the dependences of a model still hold, and
-//! [`crate::check::function`] checks the code that comes out in the end.
+//! Nothing here is believed to be legal: [`crate::check::tree`] says whether the dependences of a
+//! model still hold, and [`crate::check::function`] checks the code that comes out in the end.
 
 pub(crate) mod blocked_factorisation;
 pub mod contraction;
@@ -49,7 +49,8 @@ pub struct Shaped {
     pub as_written: bool,
 }
 
-/// Whether a dependence has pairs with a condition on their iterators `a0, a1, ...` and `b0, b1, ...`.
+/// Whether a dependence has pairs with a condition on their iterators `a0, a1, ...` and
+/// `b0, b1, ...`.
 pub(crate) fn exists(model: &Model, dependence: &Dependence, condition: &str) -> Result<bool> {
     let tuple = |label: &Name, prefix: &str| -> String {
         let statement = model.statements.iter().find(|s| s.label == *label);
@@ -64,8 +65,9 @@ pub(crate) fn exists(model: &Model, dependence: &Dependence, condition: &str) ->
         .map_err(fault::library)
 }
 
-/// What a loop must privatise that carries these dependences of statements inside it: none if it carries one that is not a reduction's, or if
-/// something inside does more with such an array than update it.
+/// What a loop must privatise that carries these dependences of statements inside it: none if it
+/// carries one that is not a reduction's, or if something inside does more with such an array than
+/// update it.
 pub(crate) fn privatised(
     model: &Model,
     inside: &dyn Fn(&Name) -> bool,

@@ -1,7 +1,9 @@
-//! Schedule trees as plain values: every kind of node of the notes, with one textual form that parses back.
+//! Schedule trees as plain values: every kind of node of the notes, with one textual form that
+//! parses back.
 //!
-//! Sets, maps and functions inside a tree are held as text in the set library's notation, so that a tree needs no context; they are
-//! read when an edit or code generation needs them. Equality is that of the text.
+//! Sets, maps and functions inside a tree are held as text in the set library's notation, so that a
+//! tree needs no context; they are read when an edit or code generation needs them. Equality is
+//! that of the text.
 
 mod convert;
 mod text;

@@ -1,4 +1,5 @@
-//! Mapping to cores with local memory: the tree after each module, and that the mapped program computes the same.
+//! Mapping to cores with local memory: the tree after each module, and that the mapped program
+//! computes the same.
 
 mod common;
 
@@ -56,7 +57,8 @@ fn mapped_kernels_compute_the_same() {
     assert!(kernels >= 20, "only {kernels} mappings of the kernels went through");
 }
 
-/// Tiles that are given are taken, whatever the cost model would say, and what does not fit is refused.
+/// Tiles that are given are taken, whatever the cost model would say, and what does not fit is
+/// refused.
 #[test]
 fn tiles_that_are_given() {
     let (mut taken, mut refused) = (0, 0);
@@ -84,8 +86,9 @@ fn tiles_that_are_given() {
     assert!(refused >= 10, "only {refused} kernels with large tiles were refused");
 }
 
-/// Where cores exchange words, a product with one parallel loop has few rows of what all need in a step: of `double`s these are broadcast, of others they are handed
-/// on. Elsewhere more rows at a time are faster.
+/// Where cores exchange words, a product with one parallel loop has few rows of what all need in a
+/// step: of `double`s these are broadcast, of others they are handed on. Elsewhere more rows at a
+/// time are faster.
 #[test]
 fn steps_of_a_product() {
     let cases = golden::cases("polyhedral/optimize", "loops");
@@ -110,7 +113,8 @@ fn steps_of_a_product() {
     assert_eq!(mapped(&case.input, 16, true), mapped(&case.input, 16, false));
 }
 
-/// Triangles on all cores, with tiles so small that there are many rounds: some cores have none of their own in some of these.
+/// Triangles on all cores, with tiles so small that there are many rounds: some cores have none of
+/// their own in some of these.
 #[test]
 fn triangles_with_shared_operands_compute_the_same() {
     let mut shared = 0;
@@ -133,7 +137,8 @@ fn triangles_with_shared_operands_compute_the_same() {
     assert!(shared >= 4, "operands are shared in {shared} mappings only");
 }
 
-/// A loop with few iterations in its last round: full rounds are one nest, and what is left over is another, which the next loop inside is mapped of.
+/// A loop with few iterations in its last round: full rounds are one nest, and what is left over is
+/// another, which the next loop inside is mapped of.
 #[test]
 fn rounds_that_few_cores_fill() {
     let rows = common::function(

@@ -1,4 +1,5 @@
-//! The calculator on files of expressions, and its two ways of its own (elimination, counting) against the set library.
+//! The calculator on files of expressions, and its two ways of its own (elimination, counting)
+//! against the set library.
 
 use arith::Linear;
 use arith::fourier_motzkin::LoopBounds;
@@ -55,7 +56,8 @@ fn an_exploding_computation_stops() {
     assert_eq!(error.code.0, "P0505");
 }
 
-/// Sums inside each other, each with a parameter of its own: the polynomial of twelve has millions of terms.
+/// Sums inside each other, each with a parameter of its own: the polynomial of twelve has millions
+/// of terms.
 fn sums_inside_each_other(many: usize) -> String {
     let names: Vec<String> = (0..many).map(|k| format!("p{k}")).collect();
     let variables: Vec<String> = (0..many).map(|k| format!("x{k}")).collect();
@@ -77,7 +79,8 @@ fn stages_share_what_they_may_spend() {
     let ctx = isl::Ctx::new();
     let limits = polyhedral::Limits::within(1_000_000, 2_000);
     let read = || isl::Set::read(&ctx, "{ [i] : 0 <= i < 10 and exists a : i = 2a }").is_ok();
-    // Each stage is far below its own limit; together they reach the end at the same place each time.
+    // Each stage is far below its own limit; together they reach the end at the same place each
+    // time.
     let stages = || (0..1000).take_while(|_| limits.run(&ctx, read)).count();
     let first = stages();
     assert!(first > 1 && first < 1000, "{first}");
@@ -118,7 +121,8 @@ proptest! {
         }
     }
 
-    /// The polynomial, at values of the parameter, is the number of points that the set library counts.
+    /// The polynomial, at values of the parameter, is the number of points that the set library
+    /// counts.
     #[test]
     fn counting_agrees_with_enumeration(formula in formula(), n in 0i64..8) {
         let set = format!("[n] -> {{ S[i, j, k] : {formula} }}");

@@ -1,4 +1,5 @@
-//! The checker against wrong code: each mutation of a generated function must be caught, and shown by concrete instances.
+//! The checker against wrong code: each mutation of a generated function must be caught, and shown
+//! by concrete instances.
 
 mod common;
 
@@ -233,7 +234,8 @@ fn locals_are_shared_or_in_each_iteration_not_both() {
     shared.function.body.splice(0..0, moved);
     let found = verdict(&original, &shared);
     assert_eq!(found.0, "P0404", "{found:?}");
-    // A value that passes from one iteration to the next does not pass through what is declared inside.
+    // A value that passes from one iteration to the next does not pass through what is declared
+    // inside.
     let (original, good) = generated(
         "fn f[n](x: in f64[n], y: inout f64[n]) {
   local t: f64 R: t = 0.0 for i in 0..n { S: t += x[i] T: y[i] = t } }",

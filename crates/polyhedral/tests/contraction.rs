@@ -1,4 +1,5 @@
-//! Register tiles over packed operands: the code that comes out, that it computes the same, and that its checker notices damage.
+//! Register tiles over packed operands: the code that comes out, that it computes the same, and
+//! that its checker notices damage.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! The pipeline on whole functions: the tree and code that come out, and that they compute the same.
+//! The pipeline on whole functions: the tree and code that come out, and that they compute the
+//! same.
 
 mod common;
 

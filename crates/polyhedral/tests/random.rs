@@ -1,4 +1,5 @@
-//! Random nests through the whole pipeline: whatever comes out is checked, and computes the same in the interpreter.
+//! Random nests through the whole pipeline: whatever comes out is checked, and computes the same in
+//! the interpreter.
 
 mod common;
 
@@ -7,7 +8,8 @@ use polyhedral::scheduling::Fusion;
 use polyhedral::{Options, optimize};
 use proptest::prelude::*;
 
-/// An index expression over the loops in scope: small factors, so that everything stays within padded arrays.
+/// An index expression over the loops in scope: small factors, so that everything stays within
+/// padded arrays.
 fn index(depth: usize) -> BoxedStrategy<String> {
     let names = ["i", "j", "k"];
     let mut choices: Vec<BoxedStrategy<String>> = vec![(0i64..3).prop_map(|c| c.to_string()).boxed()];

@@ -1,5 +1,5 @@
-//! Functions distributed over ranks: the steps that come out, that their text is read back, and that
-//! ranks with memories of their own compute, bit for bit, what the sequential program does.
+//! Functions distributed over ranks: the steps that come out, that their text is read back, and
+//! that ranks with memories of their own compute, bit for bit, what the sequential program does.
 
 mod common;
 
@@ -110,7 +110,8 @@ fn blocks_in_turn_compute_the_same() {
     }
 }
 
-/// Programs with one fault each: what a rank then reads or writes, the check names without running them.
+/// Programs with one fault each: what a rank then reads or writes, the check names without running
+/// them.
 #[test]
 fn planted_faults_are_found_for_all_sizes() {
     let mut faults = 0;

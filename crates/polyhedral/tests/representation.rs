@@ -1,4 +1,5 @@
-//! The five representations: what each says of a schedule, that its text reads back, and that conversions keep the order.
+//! The five representations: what each says of a schedule, that its text reads back, and that
+//! conversions keep the order.
 
 mod common;
 
@@ -12,7 +13,8 @@ fn order(ctx: &Ctx, tree: &Tree) -> UnionMap {
     time.lex_lt(&time).unwrap()
 }
 
-/// Each form of a tree, or why there is none. What reads back and goes to a tree again must keep the order.
+/// Each form of a tree, or why there is none. What reads back and goes to a tree again must keep
+/// the order.
 fn forms(model: &Model, tree: &Tree) -> String {
     let mut text = String::new();
     for form in Form::ALL {

@@ -1,4 +1,5 @@
-//! Schedules given by hand: taken as they are, checked, and refused with two instances where they are wrong.
+//! Schedules given by hand: taken as they are, checked, and refused with two instances where they
+//! are wrong.
 
 mod common;
 

@@ -1,5 +1,6 @@
-//! Programs that are scheduled in a way of their own (stencils in time, passes over a matrix), and near ones that must not be: the tree and
-//! the loops that come out, and that they compute the same.
+//! Programs that are scheduled in a way of their own (stencils in time, passes over a matrix), and
+//! near ones that must not be: the tree and the loops that come out, and that they compute the
+//! same.
 
 mod common;
 
@@ -64,7 +65,8 @@ fn reductions_run_in_parallel_where_that_is_allowed() {
         let options = Options { reassociate: true, ..Options::default() };
         let result = optimize(&original, &options).unwrap_or_else(|d| panic!("{d} {:?}", d.notes));
         assert!(result.report.checked.is_some());
-        // The interpreter runs a loop with partial results in order, so nothing is rounded in another way here.
+        // The interpreter runs a loop with partial results in order, so nothing is rounded in
+        // another way here.
         common::same_results(&original, &result.function, &EXTENTS);
         let lines: String = result.report.bands.iter().map(|line| format!("// band: {line}\n")).collect();
         format!("{lines}\n{}\n{}", result.schedule.tree, Program { functions: vec![result.function] })

@@ -1,4 +1,4 @@
-//! A small syntax tree of C99: the targets build it, and [`crate::c_print`] prints it.
+//! A small syntax tree of C99: the targets build it, and `crate::c_print` prints it.
 //!
 //! It has only what generated code uses. Types are text, because no target computes with them.
 //! There is no parser and no checker.

@@ -1,8 +1,8 @@
 //! Targets: loop programs become text (C for OpenMP, C for Sunway's cores).
 //!
-//! There is one module for each target, and in it a value that implements [`Target`]. A target takes
-//! loop programs and returns text. It makes no decision about loops, starts no process and writes no
-//! file.
+//! There is one module for each target, and in it a value that implements [`Target`]. A target
+//! takes loop programs and returns text. It makes no decision about loops, starts no process and
+//! writes no file.
 
 pub mod athread;
 pub mod c;

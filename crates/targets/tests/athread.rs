@@ -1,4 +1,5 @@
-//! The second look at slave files: what is written for mapped programs passes it, and a text in which a transfer, a wait or a place is changed does not.
+//! The second look at slave files: what is written for mapped programs passes it, and a text in
+//! which a transfer, a wait or a place is changed does not.
 
 #[path = "defects/blocks.rs"]
 mod blocks;
@@ -102,7 +103,8 @@ fn slave(wanted: &str) -> (Program, String) {
 /// All occurrences of a text.
 const EVERY: usize = usize::MAX;
 
-/// A defect: program, the text that is replaced, which of its occurrences, what by, and what the check says of it.
+/// A defect: program, the text that is replaced, which of its occurrences, what by, and what the
+/// check says of it.
 type Defect = (&'static str, &'static str, usize, &'static str, &'static str);
 
 const DEFECTS: &[Defect] = &[

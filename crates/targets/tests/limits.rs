@@ -1,4 +1,5 @@
-//! Programs at the bounds: as deep as the hub allows, with long sequences, with arrays that no memory holds.
+//! Programs at the bounds: as deep as the hub allows, with long sequences, with arrays that no
+//! memory holds.
 
 use loops::{Access, Expr, Function, LoopKind, Param, ParamMode, Program, Scalar, Stmt, Storage};
 use targets::{Options, RegionNames, Style, emit, emit_region};

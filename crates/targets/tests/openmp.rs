@@ -2,11 +2,15 @@
 
 mod common;
 
-use common::{COMPILERS, compile, installed, program};
+use common::{COMPILERS, compile, installed, program, promoted};
 use targets::{Emitted, Options, Style, emit};
 
 fn emitted(case: &golden::Case, options: &Options) -> Emitted {
-    emit(&program(case), options).unwrap_or_else(|e| panic!("{}: {e}", case.path.display()))
+    let program = match options.style {
+        Style::Readable => promoted(&program(case)),
+        Style::Paper => program(case),
+    };
+    emit(&program, options).unwrap_or_else(|e| panic!("{}: {e}", case.path.display()))
 }
 
 #[test]

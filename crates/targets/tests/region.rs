@@ -1,4 +1,5 @@
-//! Statements that are spliced into C: golden files, and runs against the interpreter inside a C function.
+//! Statements that are spliced into C: golden files, and runs against the interpreter inside a C
+//! function.
 
 mod common;
 
@@ -6,7 +7,7 @@ use std::process::Command;
 
 use common::differential::{agree, sizes_of};
 use common::runner::runner;
-use common::{COMPILERS, installed, program, scratch, succeed};
+use common::{COMPILERS, installed, program, promoted, scratch, succeed};
 use loops::{Function, ParamMode};
 use targets::{Options, RegionArray, RegionNames, emit, emit_region};
 
@@ -34,12 +35,13 @@ fn names(function: &Function) -> RegionNames {
 #[test]
 fn regions_use_the_names_around_them() {
     golden::check("targets/region", "loops", "c", |case| {
-        let function = &program(case).functions[0];
+        let function = &promoted(&program(case)).functions[0];
         emit_region(function, &names(function), &Options::default()).unwrap()
     });
 }
 
-/// The function around a region: it gives the region the objects that it expects, from the arguments of a generated function.
+/// The function around a region: it gives the region the objects that it expects, from the
+/// arguments of a generated function.
 fn around(function: &Function, region: &str) -> String {
     let empty = Function { body: Vec::new(), ..function.clone() };
     let program = loops::Program { functions: vec![empty] };
@@ -78,7 +80,7 @@ fn around(function: &Function, region: &str) -> String {
 fn regions_agree_with_the_interpreter() {
     for compiler in COMPILERS.iter().filter(|c| installed(c)) {
         for case in golden::cases("targets/region", "loops") {
-            let program = program(&case);
+            let program = promoted(&program(&case));
             let function = &program.functions[0];
             let region = emit_region(function, &names(function), &Options::default()).unwrap();
             for (k, flags) in

@@ -1,4 +1,5 @@
-//! Generated code against the reference interpreter: compiled with sanitizers, run on random data at sizes 0, 1, small and prime.
+//! Generated code against the reference interpreter: compiled with sanitizers, run on random data
+//! at sizes 0, 1, small and prime.
 
 mod common;
 
@@ -7,13 +8,17 @@ use std::process::Command;
 
 use common::differential::{agree, allocations_fail, sizes_of};
 use common::runner::runner;
-use common::{COMPILERS, STRICT, installed, program, scratch, succeed};
+use common::{COMPILERS, STRICT, installed, program, promoted, scratch, succeed};
 use loops::Program;
 use targets::{Options, Style, emit};
 
 /// Compiles a program with its runner.
 fn build(compiler: &str, folder: &Path, program: &Program, options: &Options, flags: &[&str]) {
-    let done = emit(program, options).unwrap();
+    let printed = match options.style {
+        Style::Readable => promoted(program),
+        Style::Paper => program.clone(),
+    };
+    let done = emit(&printed, options).unwrap();
     std::fs::write(folder.join("code.c"), &done.source).unwrap();
     std::fs::write(folder.join("declared.h"), &done.header).unwrap();
     std::fs::write(folder.join("main.c"), runner(&done.signatures)).unwrap();
@@ -112,7 +117,8 @@ fn every_failed_allocation_is_reported_and_leaks_nothing() {
     assert!(seen > 20, "only {seen} allocations");
 }
 
-/// Random programs: every construct in every place, with sanitizers. `FUZZ=4000` asks for more of them.
+/// Random programs: every construct in every place, with sanitizers. `FUZZ=4000` asks for more of
+/// them.
 #[test]
 fn random_programs_agree_with_the_interpreter() {
     let flags = ["-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];

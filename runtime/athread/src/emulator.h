@@ -320,7 +320,23 @@ void guard_init(void);
 void protect(int on);
 char *twice_mapped(size_t bytes, char *at, char **alias);
 
+/* transfer_checks.c */
+void transfer_check_reply(struct core *core, const struct transfer *t, const volatile int *reply);
+void transfer_check_sizes(struct core *core, const struct transfer *t);
+void transfer_check_local(struct core *core, const struct transfer *t);
+int transfer_blocks(const struct transfer *t);
+size_t transfer_pitch(const struct transfer *t);
+void transfer_check_memory(struct core *core, struct transfer *t);
+void transfer_check_in_flight(struct core *core, const struct transfer *t);
+void transfer_mark_races(struct core *core, const struct transfer *t);
+void transfer_check_written(const struct core *core, const struct transfer *t);
+
 /* dma.c */
+struct transfer *transfer_queue(struct core *core, const struct transfer *form);
+uint64_t transfer_cores(uint64_t set);
+void transfer_issue(struct core *core, struct transfer *form);
+void transfer_reaches(struct core *core, const struct transfer *t);
+void transfer_deliver(struct core *core, struct transfer *t);
 /* Transfers in flight may be done at any time: while a kernel computes, their reply words have counted up already, so that one that is set then is seen to have been
  * set. Within the emulator they have not. */
 void count_replies(struct core *core);

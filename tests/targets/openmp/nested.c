@@ -116,12 +116,8 @@ int blocks(
     *tail = limit;
     {
         const int64_t i_end = *tail;
-        {
-            int64_t tail_value = *tail;
-            for (int64_t i = 0; i < i_end; i++) {
-                tail_value = lozenge_sub(tail_value, 1);
-            }
-            *tail = tail_value;
+        for (int64_t i = 0; i < i_end; i++) {
+            *tail = lozenge_sub(*tail, 1);
         }
     }
     return status;

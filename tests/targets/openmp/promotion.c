@@ -112,14 +112,16 @@ int products(
         }
         if (0 < m) {
             int32_t h_value = h[i % 4];
-            double s_value = *s;
-            #pragma omp simd reduction(+:s_value) reduction(max:h_value)
-            for (int64_t j = 0; j < m; j++) {
-                s_value += x[j];
-                h_value = lozenge_max_i32(h_value, 7);
+            {
+                double s_value = *s;
+                #pragma omp simd reduction(+:s_value) reduction(max:h_value)
+                for (int64_t j = 0; j < m; j++) {
+                    s_value += x[j];
+                    h_value = lozenge_max_i32(h_value, 7);
+                }
+                *s = s_value;
             }
             h[i % 4] = h_value;
-            *s = s_value;
         }
     }
     return 0;
@@ -177,14 +179,14 @@ int tiles(int64_t n, int64_t m, int64_t *restrict x) {
     for (int64_t i = 0; i < 4; i++) {
         x[i] = 0;
     }
-    if (0 < (n + 7) / 8) {
+    if (0 < lozenge_floor_div(n - 1, 8) + 1) {
         int64_t x_value = x[0];
         for (int64_t t = 0; t < (n + 7) / 8; t++) {
             x_value = lozenge_add(x_value, t);
         }
         x[0] = x_value;
     }
-    if (0 < lozenge_min((n - 5) / 4, (m - 5) / 3)) {
+    if (0 < lozenge_min(lozenge_floor_div(n - 9, 4) + 1, lozenge_floor_div(m - 5, 3))) {
         int64_t x_value = x[1];
         for (int64_t t = 0; t < lozenge_min((n - 5) / 4, (m - 5) / 3); t++) {
             x_value = lozenge_add(x_value, t + 1);
@@ -193,12 +195,12 @@ int tiles(int64_t n, int64_t m, int64_t *restrict x) {
     }
     if (-1 < lozenge_floor_div(n - 9, 4)) {
         int64_t x_value = x[2];
-        for (int64_t t = -1; t < lozenge_floor_div(n - 9, 4); t++) {
+        for (int64_t t = -1; t < (n - 9) / 4; t++) {
             x_value = lozenge_add(x_value, t + 10);
         }
         x[2] = x_value;
     }
-    if (0 < (n - m) / 2) {
+    if (0 < lozenge_floor_div(n - m, 2)) {
         int64_t x_value = x[3];
         for (int64_t t = 0; t < (n - m) / 2; t++) {
             x_value = lozenge_add(x_value, 1);

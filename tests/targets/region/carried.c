@@ -5,6 +5,7 @@
   for (long i = 0; i < (long)n + 1; i++) {
     if (1 < (long)m + 1) {
       int t_before = t_c[i][0];
+      #pragma GCC unroll 1
       for (long j = 1; j < (long)m + 1; j++) {
         if (a_c[i] == b_c[j]) {
           t_before = t_before + 1;
@@ -55,7 +56,7 @@
       }
     }
     if (0 < m) {
-      double u_before = u_c[i][(long)m];
+      double u_before = u_c[i][m];
       for (long j = 0; j < m; j++) {
         u_before = s_c[i][m - j - 1] - 0.5 * u_before;
         u_c[i][m - j - 1] = u_before;

@@ -47,8 +47,8 @@ pub(crate) struct ArrayUse {
     pub span: Option<(Linear, Linear)>,
     /// How its subscripts that are data go, where that is found before the region.
     pub by_data: Vec<ByData>,
-    /// What is read of it, access by access, where its elements may be subscripts. `None` if that is
-    /// not known, or not read in any case.
+    /// What is read of it, access by access, where its elements may be subscripts. `None` if that
+    /// is not known, or not read in any case.
     pub read_where: Option<Vec<Read>>,
     pub form: AccessForm,
     pub read: bool,
@@ -273,7 +273,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The variables of an extent must keep their values from the declaration of the array to the region.
+    /// The variables of an extent must keep their values from the declaration of the array to the
+    /// region.
     pub(super) fn check_stable(&mut self, k: usize, e: &Expr) -> Try<()> {
         match &e.kind {
             ExprKind::Ident(name) => {

@@ -100,8 +100,9 @@ impl Lowering<'_> {
         self.blamed = marks.blamed.clone();
     }
 
-    /// Branches that assign to one element alone, as one value for it: `if (a < l) a = l; else if (a
-    /// > h) a = h;` is `a = a < l ? l : a > h ? h : a`. `read` is what is read in any case.
+    /// Branches that assign to one element alone, as one value for it:
+    /// `if (a < l) a = l; else if (a > h) a = h;` is `a = a < l ? l : a > h ? h : a`. `read` is
+    /// what is read in any case.
     fn one_value(
         &mut self,
         read: &[Access],

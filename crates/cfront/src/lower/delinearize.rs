@@ -158,7 +158,8 @@ impl Lowering<'_> {
         let _: Try<()> = self.report(diagnostic);
     }
 
-    /// What is known where a flat access stands. If rows and columns only follow from a condition on sizes, that is tested before the region, and known too.
+    /// What is known where a flat access stands. If rows and columns only follow from a condition
+    /// on sizes, that is tested before the region, and known too.
     pub(super) fn known_of_rows(&mut self, p: &Pending, strides: &[Linear]) -> Vec<Linear> {
         let known = [p.known.as_slice(), &self.of_rows].concat();
         let p = &Pending { known: known.clone(), ..p.clone() };
@@ -223,8 +224,8 @@ impl Lowering<'_> {
         all
     }
 
-    /// As [`Lowering::known_of_rows`], where it follows if some sizes are not negative: what a border
-    /// has as its width.
+    /// As [`Lowering::known_of_rows`], where it follows if some sizes are not negative: what a
+    /// border has as its width.
     fn known_if_natural(&mut self, p: &Pending, strides: &[Linear], known: Vec<Linear>) -> Vec<Linear> {
         let names: BTreeSet<&Name> = p.known.iter().flat_map(Linear::variables).collect();
         let sizes = names.into_iter().filter(|name| !name.starts_with('#')).cloned().map(Linear::name);
@@ -311,7 +312,8 @@ impl Lowering<'_> {
         None
     }
 
-    /// The length of rows that a flat subscript would have if what is added to them were known to be below it, that, and how far it goes.
+    /// The length of rows that a flat subscript would have if what is added to them were known to
+    /// be below it, that, and how far it goes.
     pub(super) fn row_if_below(
         &mut self,
         p: &Pending,

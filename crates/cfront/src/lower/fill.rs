@@ -1,8 +1,8 @@
 //! `memset(x, 0, n * sizeof *x)` and `memcpy(x, y, n * sizeof *x)` as loops over elements.
 //!
 //! The number of bytes must be a product of the size of an element and of affine numbers. A number
-//! of bytes that is negative is beyond every object, so C gives it no meaning. Left out: other bytes
-//! than 0 in elements of several bytes, and objects of different types.
+//! of bytes that is negative is beyond every object, so C gives it no meaning. Left out: other
+//! bytes than 0 in elements of several bytes, and objects of different types.
 
 use loops::{Access, Expr as Hub, Loop, LoopKind, Name, Scalar, Stmt as HubStmt};
 

@@ -58,8 +58,8 @@ impl Lowering<'_> {
         if self.diagnostics.len() > told {
             return Err(Failed);
         }
-        // The condition and the step are evaluated again in each iteration: what the body changes is
-        // not known in them.
+        // The condition and the step are evaluated again in each iteration: what the body changes
+        // is not known in them.
         let changed = self.changed_in(f);
         let around = self.state();
         self.forget_all(&changed, at);
@@ -320,7 +320,8 @@ impl Lowering<'_> {
         self.fail(codes::LOOP, message, at, "expected `name = value;` first")
     }
 
-    /// The loop-program variable of a loop: the name in C, unless it is that of something else here.
+    /// The loop-program variable of a loop: the name in C, unless it is that of something else
+    /// here.
     pub(super) fn loop_name(&mut self, k: usize, c_name: &str, ty: IntType) -> Name {
         let own = self.names.get(&k).cloned();
         let candidate = own.unwrap_or_else(|| Name::new(c_name));
@@ -408,7 +409,8 @@ impl Lowering<'_> {
             && (object.place.is_some() || object.loops.len() > 1 || !object.assigned.is_empty())
     }
 
-    /// The value of the loop program's variable after a loop: the first one that is not below the end.
+    /// The value of the loop program's variable after a loop: the first one that is not below the
+    /// end.
     pub(super) fn final_value(
         &mut self,
         lower: &Index,

@@ -2,8 +2,8 @@
 //! the literature calls it): the least and the greatest element of `col` say where `x[col[k]]` is,
 //! and rows of `row[i]` to `row[i + 1]` that are in order say where `val[k]` is.
 //!
-//! Only what the region reads in any case is read. Elements between two that are read are of the same
-//! array, so they may be read as well.
+//! Only what the region reads in any case is read. Elements between two that are read are of the
+//! same array, so they may be read as well.
 
 use loops::{Name, Scalar};
 
@@ -24,8 +24,8 @@ pub(super) enum Read {
     /// From one element to another, each subscript by itself. Both are read if these forms are at
     /// least 0.
     Elements { first: Vec<Linear>, last: Vec<Linear>, needs: Vec<Linear> },
-    /// Those at the values of a loop variable, moved by a constant. They are read if these forms are at
-    /// least 0.
+    /// Those at the values of a loop variable, moved by a constant. They are read if these forms
+    /// are at least 0.
     Along(Name, i64, Vec<Linear>),
 }
 
@@ -93,8 +93,8 @@ impl Lowering<'_> {
         self.add_read(k, read);
     }
 
-    /// Whether sizes alone say that this place is reached: no condition is around it, and no loop whose
-    /// bounds are data.
+    /// Whether sizes alone say that this place is reached: no condition is around it, and no loop
+    /// whose bounds are data.
     pub(super) fn runs_by_sizes(&self) -> bool {
         self.branches == 0 && !self.loops.iter().any(|l| is_unknown(&l.upper))
     }
@@ -136,7 +136,8 @@ impl Lowering<'_> {
         known.then(|| Read::Elements { first: vec![first], last: vec![last], needs })
     }
 
-    /// As [`Lowering::note_read`], of an array that is seen with rows, where no loop depends on another.
+    /// As [`Lowering::note_read`], of an array that is seen with rows, where no loop depends on
+    /// another.
     pub(super) fn note_read_of_rows(&mut self, k: usize, p: &Pending, subscripts: &[Linear]) {
         if !self.arrays.get(&k).is_some_and(may_index) {
             return;

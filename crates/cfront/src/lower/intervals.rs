@@ -1,7 +1,8 @@
 //! Subscripts that are neither affine nor rows and columns, taken as data: products of loop
 //! variables (`x[(i * stride + k) * w + j]`), quotients by sizes, and numbers that data gives
-//! (`table[word[t] * n + i]`). They are computed as C computes them. How far they go is found before
-//! the region in intervals: from bounds of loops, sizes, and elements of arrays of subscripts.
+//! (`table[word[t] * n + i]`). They are computed as C computes them. How far they go is found
+//! before the region in intervals: from bounds of loops, sizes, and elements of arrays of
+//! subscripts.
 //!
 //! Only in the reading that takes them as data ([`super::readings`]), which is the last one.
 //! Left out: types without a sign, and floating-point numbers other than a loop variable times a
@@ -141,8 +142,9 @@ impl Lowering<'_> {
         Some(self.convert(value, from, Type::Int(IntType::Long)))
     }
 
-    /// Whether a number keeps its value as long as what it is made of is known: it reads no variable
-    /// that is assigned later. Of arrays it is tested at the end that they are not written.
+    /// Whether a number keeps its value as long as what it is made of is known: it reads no
+    /// variable that is assigned later. Of arrays it is tested at the end that they are not
+    /// written.
     pub(super) fn stays(&self, e: &Expr, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         match &e.kind {

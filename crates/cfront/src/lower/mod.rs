@@ -159,7 +159,8 @@ struct Lowering<'a> {
     reading: Reading,
     /// Products of sizes that stand for sizes, by their factors.
     products: BTreeMap<[Linear; 2], usize>,
-    /// Sizes that are multiplied with loop variables where that keeps a subscript from being affine.
+    /// Sizes that are multiplied with loop variables where that keeps a subscript from being
+    /// affine.
     strides: BTreeSet<usize>,
 }
 

@@ -26,7 +26,8 @@ pub(super) struct Thing<'a> {
     pub rows: bool,
 }
 
-/// Where in memory accesses are: statements that find it, the first byte, and the one after the last.
+/// Where in memory accesses are: statements that find it, the first byte, and the one after the
+/// last.
 pub(super) struct Memory {
     pub statements: Vec<String>,
     pub begin: String,

@@ -119,7 +119,8 @@ fn by_names(p: &Polynomial) -> Vec<(Vec<Name>, i64)> {
     terms
 }
 
-/// Quotient and rest by a form, through a name that it has with coefficient 1, or that is all of it.
+/// Quotient and rest by a form, through a name that it has with coefficient 1, or that is all of
+/// it.
 pub(super) fn divide(p: &Polynomial, by: &Linear) -> Option<(Polynomial, Polynomial)> {
     let multiple =
         || by.terms().next().filter(|(_, c)| *c > 1 && by.terms().count() == 1 && by.constant_term() == 0);
@@ -213,7 +214,8 @@ impl Lowering<'_> {
         self.natural_parts(e).is_some_and(|parts| parts.iter().all(|part| self.holds(part)))
     }
 
-    /// What has to be at least 0 so that an expression is a sum of products of what is not negative.
+    /// What has to be at least 0 so that an expression is a sum of products of what is not
+    /// negative.
     pub(super) fn natural_parts(&mut self, e: &Expr) -> Option<Vec<Linear>> {
         if let Some(product) = self.product_named(e) {
             return product.natural;

@@ -1,5 +1,5 @@
-//! How far accesses of arrays go: bounds of subscripts over sizes, and first extents that follow from
-//! them.
+//! How far accesses of arrays go: bounds of subscripts over sizes, and first extents that follow
+//! from them.
 
 use arith::number::floor_div;
 use loops::{BinaryOp, Expr as Hub, Name};

@@ -1,7 +1,7 @@
-//! Ways to read a region of which each makes more of it affine: as it stands, with products of sizes
-//! as sizes (`i < h * w`), and with strides that are 1 (`x * stride + s`), which is tested before the
-//! region. The first that works out is taken, so what is affine anyway is read as it stands. Where
-//! none does, subscripts that are neither affine nor rows and columns are data.
+//! Ways to read a region of which each makes more of it affine: as it stands, with products of
+//! sizes as sizes (`i < h * w`), and with strides that are 1 (`x * stride + s`), which is tested
+//! before the region. The first that works out is taken, so what is affine anyway is read as it
+//! stands. Where none does, subscripts that are neither affine nor rows and columns are data.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

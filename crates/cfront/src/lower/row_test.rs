@@ -1,11 +1,13 @@
-//! The test that tells rows behind pointers (`double **a`, `double ***u`) apart: they have to lie one
-//! behind the other, in the order of their subscripts, as one allocation for all of them gives, or
-//! allocations in a row. Then each array of rows is an interval of memory, and intervals are compared.
+//! The test that tells rows behind pointers (`double **a`, `double ***u`) apart: they have to lie
+//! one behind the other, in the order of their subscripts, as one allocation for all of them gives,
+//! or allocations in a row. Then each array of rows is an interval of memory, and intervals are
+//! compared.
 //!
 //! The test reads the pointers to rows that the region reads, and no others. So only accesses that
-//! are made whenever their loops run count, and what they reach must have all that the others do. Of
-//! one array of pointers all may be read between two that are: it is enough that the first and the
-//! last row are reached, perhaps by different accesses (`m[k][k]` and `m[i][j]` of an elimination).
+//! are made whenever their loops run count, and what they reach must have all that the others do.
+//! Of one array of pointers all may be read between two that are: it is enough that the first and
+//! the last row are reached, perhaps by different accesses (`m[k][k]` and `m[i][j]` of an
+//! elimination).
 
 use super::Lowering;
 use super::assume::{Bounds, Need, operand};

@@ -1,6 +1,7 @@
 //! Loops whose variable is no affine expression of a counter: they count by a size
-//! (`for (i = 0; i < n; i += b)`), or go on from where such a one is (`for (i = ii; i < ii + b; i++)`).
-//! The loop program counts the iterations, and the variable is a product of that counter with sizes.
+//! (`for (i = 0; i < n; i += b)`), or go on from where such a one is
+//! (`for (i = ii; i < ii + b; i++)`). The loop program counts the iterations, and the variable is a
+//! product of that counter with sizes.
 //!
 //! Only in the reading with products of sizes ([`super::readings`]).
 

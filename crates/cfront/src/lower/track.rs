@@ -3,9 +3,9 @@
 //! (`row = x + i * n`). Such variables are index expressions where they are read.
 //!
 //! Assignments of followed integers are translated too. They are taken out again at the end if
-//! nothing reads the variable as data ([`super::changes`]). What a loop adds to a variable is found in
-//! [`super::carry`], and where pointers point in [`super::places`].
-//! Left out: integers shorter than `int`, objects whose address is taken, and those of the file.
+//! nothing reads the variable as data ([`super::changes`]). What a loop adds to a variable is found
+//! in [`super::carry`], and where pointers point in [`super::places`]. Left out: integers shorter
+//! than `int`, objects whose address is taken, and those of the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

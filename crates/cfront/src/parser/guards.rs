@@ -1,7 +1,7 @@
 //! `switch` as a chain of `if`, and `goto` forward in a block as conditions of what it passes over.
 //!
-//! Not here: jumps back, out of loops or into blocks, and cases that run on into the next one. These
-//! stay, and are refused.
+//! Not here: jumps back, out of loops or into blocks, and cases that run on into the next one.
+//! These stay, and are refused.
 
 use super::jumps::{jumps, run};
 use super::{Parsed, Parser, acts};
@@ -16,8 +16,8 @@ struct Case {
 }
 
 impl Parser<'_> {
-    /// `switch (e) { … }` whose head has been read, as a chain of `if`. `None`, with the position as
-    /// it was, if it is none.
+    /// `switch (e) { … }` whose head has been read, as a chain of `if`. `None`, with the position
+    /// as it was, if it is none.
     pub(super) fn switch_as_ifs(&mut self, value: &Expr, at: At) -> Option<Stmt> {
         let (pos, depth) = (self.pos, self.scopes.depth());
         if acts(value) || !self.accept("{") {
@@ -143,8 +143,8 @@ pub(super) fn without_labels(mut statements: Vec<Stmt>) -> Vec<Stmt> {
         let StmtKind::Label(label) = statements[place].kind else { break };
         let behind = statements.split_off(place + 1);
         statements.pop();
-        // A jump back to it would be somewhere behind; and what is declared under a condition is not
-        // known there.
+        // A jump back to it would be somewhere behind; and what is declared under a condition is
+        // not known there.
         let declares = statements.iter().any(|stmt| matches!(stmt.kind, StmtKind::Declare(_)));
         let ends = behind.iter().all(|stmt| matches!(stmt.kind, StmtKind::Empty | StmtKind::Label(_)));
         if behind.iter().any(|stmt| jumps(stmt, &[label])) || (declares && !ends) {

@@ -1,5 +1,5 @@
-//! Calls of functions of the file that return nothing, as statements: the body of the function takes
-//! the place of the call, behind variables for its parameters.
+//! Calls of functions of the file that return nothing, as statements: the body of the function
+//! takes the place of the call, behind variables for its parameters.
 //!
 //! Not here: functions that compute a value (`inline`).
 
@@ -86,8 +86,8 @@ impl Parser<'_> {
     }
 
     /// A parameter is a variable whose initial value is the argument. Where an argument has the
-    /// name of a parameter, all of them have other names first. The tokens of the function are those
-    /// of its definition, moved by `moved`.
+    /// name of a parameter, all of them have other names first. The tokens of the function are
+    /// those of its definition, moved by `moved`.
     fn body_for(&mut self, helper: &Helper, args: &[Expr], moved: usize) -> Option<StmtKind> {
         let own: Vec<(&Declaration, Expr)> =
             helper.params.iter().zip(args.iter().cloned()).filter(|(p, _)| !is_array(p)).collect();
@@ -131,8 +131,8 @@ impl Parser<'_> {
         Some(StmtKind::Block(outer))
     }
 
-    /// The arrays of several dimensions that parameters stand for. `None` if an argument is no name,
-    /// or if something in the function has that name as well.
+    /// The arrays of several dimensions that parameters stand for. `None` if an argument is no
+    /// name, or if something in the function has that name as well.
     fn arrays_of(&self, helper: &Helper, args: &[Expr]) -> Option<Vec<(String, Expr)>> {
         let mut all = Vec::new();
         for (p, arg) in helper.params.iter().zip(args).filter(|(p, _)| is_array(p)) {

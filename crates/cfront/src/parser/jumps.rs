@@ -129,8 +129,8 @@ fn refused(stmt: Stmt) -> Stmt {
     Stmt { kind, at }
 }
 
-/// A statement at the top of a region: `goto` and labels are refused there, other jumps are told for
-/// what they are.
+/// A statement at the top of a region: `goto` and labels are refused there, other jumps are told
+/// for what they are.
 pub(super) fn outside(stmt: Stmt) -> Stmt {
     let at = stmt.at;
     let kind = match stmt.kind {

@@ -134,8 +134,8 @@ pub enum Macro {
         /// What is written.
         out: Acc,
     },
-    /// `reduceByIndexI f is xs out`: `out{is[i]} := f xs[i] out{is[i]}` for every `i`, in order, where
-    /// `is[i]` is an index.
+    /// `reduceByIndexI f is xs out`: `out{is[i]} := f xs[i] out{is[i]}` for every `i`, in order,
+    /// where `is[i]` is an index.
     ReduceByIndex {
         /// The function.
         f: Folding,

@@ -178,8 +178,8 @@ impl<'c> Unfolder<'c> {
         Ok(Term::new(TermKind::Prim(Prim::Generate, vec![Arg::Size(length), Arg::Fun(f)]), ty, span))
     }
 
-    /// `base ^ exponent`: from the highest bit of the exponent down, the square, and where the bit is
-    /// set the product with the base.
+    /// `base ^ exponent`: from the highest bit of the exponent down, the square, and where the bit
+    /// is set the product with the base.
     fn power(&mut self, base: Term, exponent: u32, span: Span) -> Outcome<Term> {
         let ty = base.ty().clone();
         if exponent == 0 {

@@ -4,7 +4,7 @@
 //! Types are inferred by unification, sizes by solving equations between their normal forms. An
 //! equation is accepted only if it holds for all values of the parameters that the stated facts
 //! allow, 0 included. What cannot be shown is an error. Functions are arguments, never data. Not
-//! here: unfolding of calls ([`crate::elaborate`]).
+//! here: unfolding of calls (`crate::elaborate`).
 
 mod expr;
 pub(crate) mod finish;

@@ -164,8 +164,8 @@ impl Infer<'_> {
         })
     }
 
-    /// The least or the greatest value, over all values of the indices, of a sum that is linear in each of them with a
-    /// coefficient of known sign.
+    /// The least or the greatest value, over all values of the indices, of a sum that is linear in
+    /// each of them with a coefficient of known sign.
     fn extreme(&self, value: &Size, below: &BTreeMap<Name, Size>, greatest: bool) -> Option<Size> {
         let mut value = value.clone();
         for (index, bound) in below {

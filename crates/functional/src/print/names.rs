@@ -13,7 +13,8 @@ use crate::term::{Binder, Var};
 pub(super) struct Scope {
     names: BTreeMap<u32, String>,
     used: BTreeSet<String>,
-    /// Numbers below these are taken behind a name, so that many of one name are not all tried each time.
+    /// Numbers below these are taken behind a name, so that many of one name are not all tried each
+    /// time.
     free: BTreeMap<String, u64>,
 }
 

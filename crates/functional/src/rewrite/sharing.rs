@@ -38,8 +38,8 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// The term without names that nothing uses. `found` collects the variables that are used; a `let` is looked at after
-/// its body, so what only unused names use goes, too.
+/// The term without names that nothing uses. `found` collects the variables that are used; a `let`
+/// is looked at after its body, so what only unused names use goes, too.
 fn used(term: &Term, found: &mut HashSet<Var>) -> Term {
     match term.kind() {
         TermKind::Var(var) => {
@@ -114,7 +114,8 @@ fn share(cx: &mut Context<'_>, _: &[loops::Size], term: &Term) -> Rewritten {
     no("no loop occurs twice")
 }
 
-/// The term with `e`, which stands at these places, bound where they meet; none if it might not be computed there.
+/// The term with `e`, which stands at these places, bound where they meet; none if it might not be
+/// computed there.
 fn bound(
     cx: &mut Context<'_>,
     term: &Term,
@@ -148,7 +149,8 @@ fn bound(
     Ok(walk::replace(term, &meet, &whole))
 }
 
-/// The place outside of the functions around a place that `e` does not depend on, if its value must exist.
+/// The place outside of the functions around a place that `e` does not depend on, if its value must
+/// exist.
 fn outside<'t>(cx: &Context<'_>, term: &'t Term, place: &Position, e: &Term) -> Option<(Position, &'t Term)> {
     let free = walk::free_vars(e);
     let mut found = None;
@@ -207,7 +209,8 @@ fn summarise(term: &Term, summaries: &mut HashMap<usize, Summary>) -> Summary {
                     size.to_string().hash(&mut hasher);
                 }
             }
-            (summary.loops, summary.long) = loop_of(*prim, args);
+            let made = loop_of(*prim, args);
+            (summary.loops, summary.long) = (made != Loops::None, made == Loops::Long);
         }
     }
     for (_, child) in walk::children(term) {
@@ -221,8 +224,17 @@ fn summarise(term: &Term, summaries: &mut HashMap<usize, Summary>) -> Summary {
     summary
 }
 
-/// Whether a primitive is a loop whose result is worth keeping, and whether it may be long.
-fn loop_of(prim: Prim, args: &[Arg]) -> (bool, bool) {
+/// What a primitive is: no loop whose result is worth keeping, or one that is short, or may be
+/// long.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loops {
+    None,
+    Short,
+    Long,
+}
+
+fn loop_of(prim: Prim, args: &[Arg]) -> Loops {
+    let of = |short: bool| if short { Loops::Short } else { Loops::Long };
     let short = |arg: Option<&Arg>| match arg {
         Some(Arg::Term(xs)) => {
             matches!(xs.ty(), DataType::Array(n, _) if n.as_constant().is_some_and(|n| n < LONG))
@@ -231,8 +243,8 @@ fn loop_of(prim: Prim, args: &[Arg]) -> (bool, bool) {
         _ => false,
     };
     match prim {
-        Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar => (true, !short(args.last())),
-        Prim::Iterate => (true, !short(args.first())),
+        Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar => of(short(args.last())),
+        Prim::Iterate => of(short(args.first())),
         Prim::ScanSeq
         | Prim::ScanPar
         | Prim::ReduceByIndex
@@ -241,7 +253,7 @@ fn loop_of(prim: Prim, args: &[Arg]) -> (bool, bool) {
         | Prim::ToMem
         | Prim::TransPar
         | Prim::ReverseSeq
-        | Prim::CopySeq => (true, true),
-        _ => (false, false),
+        | Prim::CopySeq => Loops::Long,
+        _ => Loops::None,
     }
 }

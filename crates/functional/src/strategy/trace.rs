@@ -91,7 +91,8 @@ pub fn is_trace(text: &str) -> bool {
     text.trim_start().starts_with(FIRST_LINE)
 }
 
-/// Applies the steps of a trace that was printed by [`Trace::to_text`]. The text may hold the traces of several definitions.
+/// Applies the steps of a trace that was printed by [`Trace::to_text`]. The text may hold the
+/// traces of several definitions.
 ///
 /// # Errors
 /// If the text is no trace, has none of this definition, or a step does not apply.

@@ -182,8 +182,8 @@ pub enum ExprKind {
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `a + b`.
     Binary(BinOp, Box<Expr>, Box<Expr>),
-    /// `a + b - c ...`, operators of one precedence from the left, where there are many. So the tree
-    /// is not as deep as the sum is long.
+    /// `a + b - c ...`, operators of one precedence from the left, where there are many. So the
+    /// tree is not as deep as the sum is long.
     Chain(Box<Expr>, Vec<(BinOp, Expr)>),
     /// `-a`, `!a`.
     Unary(UnOp, Box<Expr>),

@@ -223,7 +223,8 @@ impl Parser<'_> {
         self.node(ExprKind::Apply(Box::new(head), arguments), span)
     }
 
-    /// An atom with its subscripts. These stand directly behind it: `f [i]` applies `f` to an array.
+    /// An atom with its subscripts. These stand directly behind it: `f [i]` applies `f` to an
+    /// array.
     fn postfix(&mut self) -> Expr {
         let start = self.span();
         let mut expr = self.atom();

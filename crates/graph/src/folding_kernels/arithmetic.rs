@@ -58,19 +58,19 @@ fn zip<T: Number>(call: &Call, x: &Tensor, y: &Tensor, f: impl Fn(T, T) -> T) ->
             let Some(row) = rows.next() else { return };
             let words = row.chunks_exact_mut(T::WIDTH);
             let (a, b) = (&a[i * T::WIDTH..], &b[j * T::WIDTH..]);
-            match plan.inner {
-                (false, false) => {
+            match plan.advances {
+                Advances::None => {
                     words.for_each(|to| f(T::load(&a[..T::WIDTH]), T::load(&b[..T::WIDTH])).store(to))
                 }
-                (true, false) => {
+                Advances::First => {
                     let y = T::load(&b[..T::WIDTH]);
                     words.zip(a.chunks_exact(T::WIDTH)).for_each(|(to, x)| f(T::load(x), y).store(to));
                 }
-                (false, true) => {
+                Advances::Second => {
                     let x = T::load(&a[..T::WIDTH]);
                     words.zip(b.chunks_exact(T::WIDTH)).for_each(|(to, y)| f(x, T::load(y)).store(to));
                 }
-                (true, true) => words
+                Advances::Both => words
                     .zip(a.chunks_exact(T::WIDTH).zip(b.chunks_exact(T::WIDTH)))
                     .for_each(|(to, (x, y))| f(T::load(x), T::load(y)).store(to)),
             }
@@ -79,10 +79,19 @@ fn zip<T: Number>(call: &Call, x: &Tensor, y: &Tensor, f: impl Fn(T, T) -> T) ->
     Tensor::raw(x.elem, dims, out.into())
 }
 
-/// How two operands are traversed together: in rows. Within a row an operand advances or stays.
+/// Which of two operands advances within a row; the other one stays.
+#[derive(Clone, Copy)]
+enum Advances {
+    None,
+    First,
+    Second,
+    Both,
+}
+
+/// How two operands are traversed together: in rows.
 struct Plan {
     row: usize,
-    inner: (bool, bool),
+    advances: Advances,
     outer: Vec<(usize, usize, usize)>,
 }
 
@@ -104,7 +113,13 @@ impl Plan {
         }
         merged.reverse();
         let (row, s, t) = merged.pop().unwrap_or((1, 0, 0));
-        Plan { row, inner: (s != 0, t != 0), outer: merged }
+        let advances = match (s, t) {
+            (0, 0) => Advances::None,
+            (_, 0) => Advances::First,
+            (0, _) => Advances::Second,
+            _ => Advances::Both,
+        };
+        Plan { row, advances, outer: merged }
     }
 
     fn each(&self, depth: usize, i: usize, j: usize, f: &mut dyn FnMut(usize, usize)) {

@@ -15,8 +15,8 @@ use super::{Input, Op};
 pub(super) enum Weights<'f> {
     /// They are input 1 as it is, so that panels can be made of them.
     Stored,
-    /// They are bytes of the input with this number, from which `shift` subtracts a zero point, given
-    /// the filter.
+    /// They are bytes of the input with this number, from which `shift` subtracts a zero point,
+    /// given the filter.
     Bytes { input: usize, w: &'f Input, shift: &'f dyn Fn(&mut Cx, Val, &Val) -> Val },
     /// They are computed.
     Computed,

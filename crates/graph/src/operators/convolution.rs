@@ -219,8 +219,8 @@ fn convolve(op: &mut Op, c: &Convolution) -> Done {
 }
 
 /// A convolution of integers that are stored in 32 bits, as one of numbers that are shifted before:
-/// so paddings are zeros, and are made once, and sums are those of tiles. Sums wrap around, so their
-/// order does not matter.
+/// so paddings are zeros, and are made once, and sums are those of tiles. Sums wrap around, so
+/// their order does not matter.
 fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<Val> {
     let registers = op.fast?;
     let known = |input: &Input| input.shape.iter().all(|n| n.as_constant().is_some_and(|n| n > 0));

@@ -65,7 +65,7 @@ pub use indices::{Indices, indices};
 pub use packing::Packing;
 pub use schedule::{compiled, compiled_with, schedule};
 pub use storage_type::{carrier, decode, encode};
-pub use table::{Elements, Entry, TABLE, Work, lookup, page};
+pub use table::{Elements, Entry, Role, TABLE, Work, lookup, page};
 
 use build::{Cx, Extents, tensor_type};
 use epilogue::Stages;

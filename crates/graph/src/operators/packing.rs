@@ -120,8 +120,8 @@ impl Packed {
 }
 
 impl Packed {
-    /// The matrix with this number, which is known. Its panels are an array of their own, so that no
-    /// offset is added to their subscripts.
+    /// The matrix with this number, which is known. Its panels are an array of their own, so that
+    /// no offset is added to their subscripts.
     pub(super) fn known_matrix(&self, number: i64) -> Panels {
         let (count, one) = (Size::constant(self.packing.matrices), Size::constant(self.packing.one()));
         let rows = match self.val.clone().term() {

@@ -1,10 +1,10 @@
 //! Products of matrices of bytes, for C: two places of a sum at a time.
 //!
-//! Processors multiply pairs of integers of 16 bits and add both products in one instruction. So the
-//! left matrix is copied to words of 32 bits, each with the numbers of two places in its halves. The
-//! right matrix is copied like that, too, or it is constant: then its bytes are stored in pairs, in
-//! panels. A byte less a zero point has 9 bits, so a half holds it. Sums of integers wrap around, so
-//! that their order does not matter.
+//! Processors multiply pairs of integers of 16 bits and add both products in one instruction. So
+//! the left matrix is copied to words of 32 bits, each with the numbers of two places in its
+//! halves. The right matrix is copied like that, too, or it is constant: then its bytes are stored
+//! in pairs, in panels. A byte less a zero point has 9 bits, so a half holds it. Sums of integers
+//! wrap around, so that their order does not matter.
 
 use functional::Prim;
 use loops::{Registers, Scalar};

@@ -371,8 +371,8 @@ pub(super) fn product(
     Some(Product { extents, registers, scalar, pairs: false, left, right, last }.build(cx))
 }
 
-/// The product of an `m x k` and a `k x n` matrix, the left one given element by element; none if an
-/// extent is not known or 0.
+/// The product of an `m x k` and a `k x n` matrix, the left one given element by element; none if
+/// an extent is not known or 0.
 pub(super) fn elements(
     cx: &mut Cx,
     (registers, scalar): (Registers, Scalar),

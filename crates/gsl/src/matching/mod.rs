@@ -188,7 +188,7 @@ impl<'a> Matcher<'a> {
     }
 
     // ---- undoing
-    // ------------------------------------------------------------------------------------------------
+    // --------------------------------------------------------------------------------------
 
     fn mark(&self) -> usize {
         self.trail.len()
@@ -211,7 +211,7 @@ impl<'a> Matcher<'a> {
     }
 
     // ---- one vertex, backward
-    // -----------------------------------------------------------------------------------
+    // --------------------------------------------------------------------------------------
 
     /// Matches a vertex of the pattern with a node, and the vertices that it reads.
     fn vertex(&mut self, v: usize, inst: usize, id: NodeId, env: &mut Env) -> bool {
@@ -422,7 +422,7 @@ impl<'a> Matcher<'a> {
     }
 
     // ---- constraints
-    // --------------------------------------------------------------------------------------------
+    // --------------------------------------------------------------------------------------
 
     /// Checks the constraints of this instance (or the shared ones) that have become decidable.
     fn check(&mut self, inst: usize, only: Option<usize>) -> bool {

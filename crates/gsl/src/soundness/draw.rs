@@ -9,6 +9,7 @@ mod read;
 
 use std::collections::HashMap;
 
+use graph::operators::{self, Role};
 use graph::{AttributeValue, ElementType, Graph, Model, NewNode, NodeId, Place, Tensor, ValueId};
 
 use crate::rule::{
@@ -366,7 +367,8 @@ impl Draw<'_> {
         }
         let mut fills = call.fills(&attributes, self.dice)?;
         // Inputs that depend on other inputs of the call (a bias) are not reused.
-        let free = !matches!(op, "Conv" | "ConvTranspose" | "BatchNormalization" | "Gemm") || fills.len() < 2;
+        let depends = operators::lookup("", op).is_some_and(|entry| entry.slot(Role::Channel).is_some());
+        let free = !depends || fills.len() < 2;
         if let Some((_, last)) = habit.filter(|h| free && h.1.len() == fills.len()) {
             for (fill, old) in fills.iter_mut().zip(last) {
                 if old.elem == fill.elem && old.dims.len() == fill.dims.len() && self.dice.once_in(2) {
@@ -451,16 +453,13 @@ impl Draw<'_> {
     }
 
     fn number(&mut self, op: &str, numbers: &[f64], list: bool) -> Option<ValueId> {
-        let axes = op.starts_with("Reduce")
-            || matches!(
-                op,
-                "Squeeze" | "Unsqueeze" | "Reshape" | "Slice" | "Pad" | "Split" | "TopK" | "Tile"
-            )
-            || matches!(op, "Expand" | "Gather" | "CumSum");
+        let entry = operators::lookup("", op);
+        let axes = entry.is_some_and(|entry| entry.inputs.iter().any(|(_, role)| role.is_structure()));
+        let amount = entry.is_some_and(|entry| entry.elements.others && entry.slot(Role::Amount).is_some());
         let elem = match axes {
             true => ElementType::I64,
             // The exponent may be of another type than what it is the exponent of.
-            false if op == "Pow" && self.elem.is_int() && self.dice.once_in(2) => ElementType::F32,
+            false if amount && self.elem.is_int() && self.dice.once_in(2) => ElementType::F32,
             false => self.elem,
         };
         let dims =

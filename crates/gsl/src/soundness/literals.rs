@@ -8,6 +8,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use graph::operators::{self, Role};
+
 pub(super) mod parts;
 
 use parts::{children, expressions, numbers};
@@ -52,8 +54,8 @@ impl Of {
     }
 }
 
-/// A sum of parts with factors, and a number. It saturates, where the forms of `arith` have no value:
-/// here a number only says how far to look.
+/// A sum of parts with factors, and a number. It saturates, where the forms of `arith` have no
+/// value: here a number only says how far to look.
 #[derive(Clone, Debug, Default)]
 struct Linear {
     number: i64,
@@ -166,12 +168,7 @@ pub(super) fn extents(rule: &Rule) -> Vec<usize> {
 
 /// The input of an operator that holds axes.
 fn axes_slot(op: &str) -> Option<usize> {
-    match op {
-        "Squeeze" | "Unsqueeze" | "CumSum" => Some(1),
-        "Slice" => Some(3),
-        _ if op.starts_with("Reduce") => Some(1),
-        _ => None,
-    }
+    operators::lookup("", op)?.slot(Role::Axes)
 }
 
 /// Attributes whose values are axes.

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use graph::Model;
 
-/// Diagnostics without a renderer: line and column of each place, labels, notes, help. Each code must have a page.
+/// Diagnostics without a renderer: line and column of each place, labels, notes, help. Each code
+/// must have a page.
 pub fn show(source: &str, errors: &[loops::Diagnostic]) -> String {
     let mut out = String::new();
     for error in errors {

@@ -8,8 +8,8 @@ use crate::program::ArrayDecl;
 
 use super::messages::Range;
 
-/// An array of which nothing is held. Each array has its own poison, so that what is computed from the
-/// poison of one does not look like that of another.
+/// An array of which nothing is held. Each array has its own poison, so that what is computed from
+/// the poison of one does not look like that of another.
 pub(super) fn poisoned(array: &ArrayDecl, shape: Vec<usize>) -> Tensor {
     let mut tensor = Tensor::zeros(&array.elem, shape);
     let name = array.name.bytes().fold(0x6b_u32, |sum, b| (sum * 31 + u32::from(b)) % 0x3f_ffff);

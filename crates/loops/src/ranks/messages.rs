@@ -227,7 +227,8 @@ fn within(ranges: &[Range], (low, high): Range) -> Vec<Range> {
     cut.filter(|(a, b)| a < b).collect()
 }
 
-/// The transfers of a fetch, at these values of sizes and variables; and what each receiver asked for.
+/// The transfers of a fetch, at these values of sizes and variables; and what each receiver asked
+/// for.
 ///
 /// # Errors
 /// `L0401`: a bound without a value.

@@ -2,12 +2,13 @@
 //!
 //! All ranks run the same steps. Arrays are cut into blocks, and a rank holds its own blocks. A
 //! [`Run`] is loops that each rank executes on what it holds. A [`Fetch`] brings a box of an array
-//! from its owners to the ranks that need it, a [`Return`] brings a box back to its owners. No other
-//! step moves data, and between them ranks do not see each other.
+//! from its owners to the ranks that need it, a [`Return`] brings a box back to its owners. No
+//! other step moves data, and between them ranks do not see each other.
 //!
-//! Subscripts are those of the whole array everywhere. The bounds of a rank's block of a cut are the
-//! names [`Cut::low`] and [`Cut::high`]. In each dimension, block `k` of a cut goes from `k * width`
-//! to `(k + 1) * width` and belongs to the rank with coordinate `k mod ranks` on the cut's axis.
+//! Subscripts are those of the whole array everywhere. The bounds of a rank's block of a cut are
+//! the names [`Cut::low`] and [`Cut::high`]. In each dimension, block `k` of a cut goes from
+//! `k * width` to `(k + 1) * width` and belongs to the rank with coordinate `k mod ranks` on the
+//! cut's axis.
 //!
 //! - The text: `Display`, and [`parse`]. `parse(&program.to_string()) == Ok(program)`.
 //! - What it means: [`run`], with separate memories. It counts messages and bytes.
@@ -81,8 +82,8 @@ pub struct Placed {
     pub array: ArrayDecl,
     /// Whether it is a parameter, and its direction.
     pub mode: Option<ParamMode>,
-    /// For each dimension the cut, by its number in [`RankProgram::cuts`]. Along an axis on which no
-    /// dimension is cut, all ranks hold the same.
+    /// For each dimension the cut, by its number in [`RankProgram::cuts`]. Along an axis on which
+    /// no dimension is cut, all ranks hold the same.
     pub cut: Vec<Option<usize>>,
     /// For each dimension how many elements before and after its block a rank has room for.
     pub halo: Vec<(i64, i64)>,
@@ -183,8 +184,8 @@ pub struct Return {
 pub struct Run {
     /// Who runs it.
     pub at: At,
-    /// In a chain: what the next rank gets from the one before. `array` is a buffer, or an array that
-    /// every rank holds.
+    /// In a chain: what the next rank gets from the one before. `array` is a buffer, or an array
+    /// that every rank holds.
     pub carried: Vec<Elements>,
     /// Arrays that every rank holds, of which each rank computes a part that is combined behind the
     /// run, in any order. Only updates by the operation touch them.

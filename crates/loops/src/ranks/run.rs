@@ -1,5 +1,5 @@
-//! The interpreter of programs for several ranks: each rank has a memory of its own, and ranks run in
-//! an order made from a seed. It counts messages and bytes.
+//! The interpreter of programs for several ranks: each rank has a memory of its own, and ranks run
+//! in an order made from a seed. It counts messages and bytes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -52,8 +52,8 @@ struct Machine<'a> {
 /// Runs a program on a grid of ranks with these parameters.
 ///
 /// # Errors
-/// What is wrong with sizes (`L0401`), a rank that writes what it does not own (`L0402`), and what the
-/// interpreter of loop programs reports.
+/// What is wrong with sizes (`L0401`), a rank that writes what it does not own (`L0402`), and what
+/// the interpreter of loop programs reports.
 pub fn run(
     program: &RankProgram,
     grid: &Grid,
@@ -305,7 +305,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Runs the statements on one rank, once for each of the frames that `parts` makes of its blocks.
+    /// Runs the statements on one rank, once for each of the frames that `parts` makes of its
+    /// blocks.
     fn on_rank(
         &mut self,
         run: &Run,

@@ -56,7 +56,8 @@ fn condition(r: &mut Random, vars: &[Name], depth: usize) -> Expr {
     }
 }
 
-/// Nested loops whose statements mix what they see into `x`, so that any change of order or value shows.
+/// Nested loops whose statements mix what they see into `x`, so that any change of order or value
+/// shows.
 fn body(r: &mut Random, vars: &mut Vec<Name>, depth: usize) -> Vec<Stmt> {
     let mut stmts = Vec::new();
     for _ in 0..1 + r.below(2) {

@@ -1,9 +1,12 @@
-//! A time for the management core, modelled from a loop program: what the speed-ups of kernels are over.
+//! A time for the management core, modelled from a loop program: what the speed-ups of kernels are
+//! over.
 //!
-//! Each loop is looked at in its middle iteration, which stands for all. Computing takes issue slots: two floating-point operations and one access a cycle, four lanes in
-//! vector loops, seven cycles for each step of a sum in one variable. An access misses a cache where the data of one iteration of a loop that comes
-//! back to it does not fit; a miss takes the latencies of the tables in `model.c` of the emulator and the page of the machine: 13 cycles to L2, 154 to memory, lines of 128 bytes. No
-//! prefetching. Not here: other cores, or any measured time.
+//! Each loop is looked at in its middle iteration, which stands for all. Computing takes issue
+//! slots: two floating-point operations and one access a cycle, four lanes in vector loops, seven
+//! cycles for each step of a sum in one variable. An access misses a cache where the data of one
+//! iteration of a loop that comes back to it does not fit; a miss takes the latencies of the tables
+//! in `model.c` of the emulator and the page of the machine: 13 cycles to L2, 154 to memory, lines
+//! of 128 bytes. No prefetching. Not here: other cores, or any measured time.
 
 use loops::visit::locals;
 use loops::{Access, Expr, Function, Loop, LoopKind, Name, Stmt};
@@ -16,7 +19,8 @@ const LINE: f64 = 128.0;
 const CACHES: [(f64, f64); 2] = [(32768.0, 13.0), (524_288.0, 154.0 - 13.0)];
 const LATENCY: f64 = 7.0;
 
-/// An access as seen from some loop: lines that it touches, and lines that it loads into each cache.
+/// An access as seen from some loop: lines that it touches, and lines that it loads into each
+/// cache.
 struct Touched {
     access: Access,
     write: bool,
@@ -36,7 +40,8 @@ struct Cost {
     touched: Vec<Touched>,
 }
 
-/// Seconds of a function on the management core, at these sizes; none if a bound can't be evaluated.
+/// Seconds of a function on the management core, at these sizes; none if a bound can't be
+/// evaluated.
 pub fn seconds(function: &Function, sizes: &Sizes) -> Option<f64> {
     let mut arrays: Vec<(Name, Vec<Expr>, f64)> = function
         .params

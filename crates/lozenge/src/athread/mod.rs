@@ -1,6 +1,8 @@
-//! Athread programs on the emulator of `runtime/athread`, which travels inside the command: built in a private folder, run, their reports read.
+//! Athread programs on the emulator of `runtime/athread`, which travels inside the command: built
+//! in a private folder, run, their reports read.
 //!
-//! Not here: where host and slave files come from (`pipeline`), and what results are compared with (`command`).
+//! Not here: where host and slave files come from (`pipeline`), and what results are compared with
+//! (`command`).
 
 pub mod host;
 mod report;
@@ -173,8 +175,9 @@ impl Emulator {
             Ok(object)
         };
         let mut objects = Vec::new();
-        // What this machine's compiler puts on the stack counts as local memory, and it has half as many vector registers as the cores, or fewer: of what is
-        // moved early for speed more goes there.
+        // What this machine's compiler puts on the stack counts as local memory, and it has half as
+        // many vector registers as the cores, or fewer: of what is moved early for speed more goes
+        // there.
         let slave = object("slave.c", &["-O2", "-march=native"].map(OsStr::new))?;
         self.rename_slave(&slave, &at("names"))?;
         objects.push(slave);
@@ -190,7 +193,8 @@ impl Emulator {
         objects.push(self.library());
         let program = at("program");
         let mut arguments: Vec<&OsStr> = objects.iter().map(|o| o.as_os_str()).collect();
-        // Symbols that are looked up when they are first called would be looked up on the stack of a core.
+        // Symbols that are looked up when they are first called would be looked up on the stack of
+        // a core.
         arguments.extend(["-Wl,-z,now", "-pthread", "-lm", "-o"].map(OsStr::new));
         arguments.push(program.as_os_str());
         self.compile(&arguments)?;
@@ -273,11 +277,12 @@ impl Program {
         (environment, report)
     }
 
-    /// Runs the program; if it opens files, its argument is the name of the one that it writes its arrays to.
+    /// Runs the program; if it opens files, its argument is the name of the one that it writes its
+    /// arrays to.
     ///
     /// # Errors
-    /// `X0404` if it breaks a rule of the interface, `P0805` if rows of an array are further apart than a transfer can say, `X0304` if it fails otherwise, `X0303`
-    /// after the time limit.
+    /// `X0404` if it breaks a rule of the interface, `P0805` if rows of an array are further apart
+    /// than a transfer can say, `X0304` if it fails otherwise, `X0303` after the time limit.
     pub fn run(&self, settings: Settings) -> Result<Run, Failure> {
         self.run_with(settings, &[])
     }

@@ -35,7 +35,8 @@ pub struct Report {
     pub ldm: (u64, u64),
     /// Accesses to main memory without a transfer.
     pub direct: u64,
-    /// The least time by roofline: operations at the peak of these cores, or touched bytes at the bandwidth, whichever takes longer.
+    /// The least time by roofline: operations at the peak of these cores, or touched bytes at the
+    /// bandwidth, whichever takes longer.
     pub bound_seconds: f64,
     /// As it was written.
     pub json: Json,

@@ -19,25 +19,31 @@ pub struct Choice {
     /// Translation: the paper's rules to the letter, or fused and in place.
     #[arg(long, value_enum, default_value_t)]
     pub mode: Mode,
-    /// Apply this strategy first: one of the file or of the library by name, or one written out (`"fuse; choose"`).
+    /// Apply this strategy first: one of the file or of the library by name, or one written out
+    /// (`"fuse; choose"`).
     #[arg(long, value_name = "NAME|TEXT")]
     pub strategy: Option<String>,
     /// Apply the steps of a trace, as `--emit trace` prints it, instead of a strategy.
     #[arg(long, value_name = "FILE", conflicts_with = "strategy")]
     pub replay: Option<PathBuf>,
-    /// The order of floating-point operations may change: in strategies, and in updates such as `+=` of loops.
+    /// The order of floating-point operations may change: in strategies, and in updates such as
+    /// `+=` of loops.
     #[arg(long)]
     pub reassociate: bool,
-    /// Tile sizes of the polyhedral side, outermost loop first; the last one holds for further loops [default: by the caches; athread: by a cost model].
+    /// Tile sizes of the polyhedral side, outermost loop first; the last one holds for further
+    /// loops [default: by the caches; athread: by a cost model].
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
     pub tile: Vec<i64>,
-    /// Caches of a core that tile sizes are chosen for: first level (data), second level [default: `LOZENGE_CACHES`, else this machine's].
+    /// Caches of a core that tile sizes are chosen for: first level (data), second level [default:
+    /// `LOZENGE_CACHES`, else this machine's].
     #[arg(long, value_name = "L1,L2", value_parser = crate::machine::parse)]
     pub caches: Option<::polyhedral::locality::Caches>,
-    /// Order of the loops: chosen by the compiler (auto), that of the program (none), or from a file as `lozenge schedule` prints it [default: auto for C, else none].
+    /// Order of the loops: chosen by the compiler (auto), that of the program (none), or from a
+    /// file as `lozenge schedule` prints it [default: auto for C, else none].
     #[arg(long, value_name = "auto|none|FILE")]
     pub schedule: Option<String>,
-    /// Element type for a type parameter of the definition, such as `t=f64`; may be given several times.
+    /// Element type for a type parameter of the definition, such as `t=f64`; may be given several
+    /// times.
     #[arg(long = "type", value_name = "NAME=TYPE", value_parser = assignment)]
     pub types: Vec<(String, String)>,
     /// C: folder of headers, for the preprocessor.
@@ -49,10 +55,13 @@ pub struct Choice {
     /// C: a function that reads nothing but its arguments and writes nothing.
     #[arg(long = "pure", value_name = "FUNCTION")]
     pub pure_functions: Vec<String>,
-    /// C: pointers of a region never overlap, even without `restrict`, where that can't be tested before the region.
+    /// C: pointers of a region never overlap, even without `restrict`, where that can't be tested
+    /// before the region.
     #[arg(long)]
     pub assume_no_alias: bool,
-    /// C: a region that can't be taken is an error, and nothing is written; else it stays as it is, with a warning. Models: what the standard does not allow is an error, also where it has one meaning only; else it is taken, with a warning.
+    /// C: a region that can't be taken is an error, and nothing is written; else it stays as it is,
+    /// with a warning. Models: what the standard does not allow is an error, also where it has one
+    /// meaning only; else it is taken, with a warning.
     #[arg(long)]
     pub strict: bool,
     /// C: without pragmas, every loop nest that can be taken is a region.
@@ -61,7 +70,8 @@ pub struct Choice {
     /// C: with `--auto`, say why other loop nests stay as they are.
     #[arg(long, requires = "auto")]
     pub remarks: bool,
-    /// C: `#line` directives, so that debuggers and messages of compilers name the lines of the original.
+    /// C: `#line` directives, so that debuggers and messages of compilers name the lines of the
+    /// original.
     #[arg(long)]
     pub lines: bool,
 }

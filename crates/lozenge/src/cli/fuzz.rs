@@ -43,6 +43,7 @@ pub enum FuzzOf {
     Models,
     /// Damaged substitution rules.
     Rules,
-    /// Schedules, loop programs, strategies, functional programs and rules, made from their grammars with numbers at their extremes.
+    /// Schedules, loop programs, strategies, functional programs and rules, made from their
+    /// grammars with numbers at their extremes.
     Texts,
 }

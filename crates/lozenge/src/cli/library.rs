@@ -20,7 +20,8 @@ pub struct Library {
     /// With --shared or --static: a further flag of the C compiler; may be given several times.
     #[arg(long = "cflag", value_name = "FLAG", allow_hyphen_values = true)]
     pub flags: Vec<String>,
-    /// Models: the name of the generated function; nothing else is seen from outside of the file [default: the name of the model's file].
+    /// Models: the name of the generated function; nothing else is seen from outside of the file
+    /// [default: the name of the model's file].
     #[arg(long, value_name = "NAME")]
     pub prefix: Option<String>,
 }

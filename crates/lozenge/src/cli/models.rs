@@ -7,7 +7,8 @@ use clap::Args;
 /// What a model may use while it is worked on.
 #[derive(Args, Clone, Copy, Default, Debug)]
 pub struct Memory {
-    /// Models: memory for constants that are computed and for evaluation, such as 512M or 16G [default: 4G].
+    /// Models: memory for constants that are computed and for evaluation, such as 512M or 16G
+    /// [default: 4G].
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
 }
@@ -22,7 +23,8 @@ impl Memory {
 /// What is done with a model that the standard does not allow.
 #[derive(Args, Clone, Copy, Default, Debug)]
 pub struct Standard {
-    /// Models: refuse what the standard does not allow, also where it has one meaning only and is taken with a warning otherwise.
+    /// Models: refuse what the standard does not allow, also where it has one meaning only and is
+    /// taken with a warning otherwise.
     #[arg(long)]
     pub strict: bool,
 }
@@ -46,7 +48,8 @@ pub struct Generate {
     /// Seed of the weights.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Write to a file (whole or not at all), in textual form if it is a .graph; that goes to the standard output otherwise.
+    /// Write to a file (whole or not at all), in textual form if it is a .graph; that goes to the
+    /// standard output otherwise.
     #[arg(short, long, value_name = "OUT.onnx")]
     pub output: Option<PathBuf>,
 }
@@ -82,13 +85,16 @@ pub struct Optimize {
     /// Also rules of files that change what models compute.
     #[arg(long)]
     pub unchecked: bool,
-    /// Value of a named extent of the inputs, so that what follows from it is a constant; other names stay. May be given several times.
+    /// Value of a named extent of the inputs, so that what follows from it is a constant; other
+    /// names stay. May be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = super::size)]
     pub sizes: Vec<(String, i64)>,
-    /// Make an input a constant: a number for all its elements, or numbers between commas. May be given several times.
+    /// Make an input a constant: a number for all its elements, or numbers between commas. May be
+    /// given several times.
     #[arg(long = "const", value_name = "NAME=VALUE", value_parser = constant)]
     pub constants: Vec<(String, Vec<f64>)>,
-    /// Outputs of the model from now on: those that it has, or results of nodes; what they do not need goes.
+    /// Outputs of the model from now on: those that it has, or results of nodes; what they do not
+    /// need goes.
     #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "replay")]
     pub outputs: Vec<String>,
     /// Leave constants, equal and dead nodes as they are.
@@ -100,7 +106,8 @@ pub struct Optimize {
     /// Do what such a file says instead of looking for matches.
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
-    /// Say how far matching of a rule comes at a node, and what stands in the way, instead of rewriting; a node has its name or that of a result.
+    /// Say how far matching of a rule comes at a node, and what stands in the way, instead of
+    /// rewriting; a node has its name or that of a result.
     #[arg(long, value_name = "RULE@NODE", value_parser = rule_at, conflicts_with_all = ["replay", "trace", "output", "check"])]
     pub why: Vec<(String, String)>,
     /// No more rewrites than this.
@@ -109,7 +116,8 @@ pub struct Optimize {
     /// Compare the outputs before and after on this many random inputs.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub check: u32,
-    /// Differences that are allowed under --check, relative to the largest magnitude of the output [default: by its types].
+    /// Differences that are allowed under --check, relative to the largest magnitude of the output
+    /// [default: by its types].
     #[arg(long, value_name = "X", value_parser = tolerance, requires = "check")]
     pub tolerance: Option<f64>,
     /// Seed of the random inputs.

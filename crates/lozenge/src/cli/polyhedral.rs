@@ -99,7 +99,8 @@ pub struct Show {
     /// Value of a size; may be given several times. Others are 6.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
-    /// Contractions as they are compiled: packed, in register tiles, with small ones of 2 rows and 2 lanes.
+    /// Contractions as they are compiled: packed, in register tiles, with small ones of 2 rows and
+    /// 2 lanes.
     #[arg(long)]
     pub packed: bool,
     /// Of a model: draw only the neighbourhood of this node or value.
@@ -130,10 +131,12 @@ pub struct Explore {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub choice: Choice,
-    /// Run it and show the times: C programs with a main function, definitions at sizes, models on random inputs.
+    /// Run it and show the times: C programs with a main function, definitions at sizes, models on
+    /// random inputs.
     #[arg(long)]
     pub measure: bool,
-    /// Value of a size for --measure, and of a named extent of a model's inputs; may be given several times.
+    /// Value of a size for --measure, and of a named extent of a model's inputs; may be given
+    /// several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
     /// With --measure: runs of each program.

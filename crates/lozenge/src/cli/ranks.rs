@@ -17,7 +17,8 @@ pub struct RanksOptions {
     /// mpi: extents of the grid of ranks, such as `4` or `2x2` [default: by cost].
     #[arg(long, value_name = "ROWS[xCOLUMNS]", value_parser = grid)]
     pub grid: Option<Extents>,
-    /// mpi: where an array is, such as `A(block, *)` or `A(cyclic(16), block)`; may be given several times [default: by cost].
+    /// mpi: where an array is, such as `A(block, *)` or `A(cyclic(16), block)`; may be given
+    /// several times [default: by cost].
     #[arg(long, value_name = "ARRAY(DIM,...)", value_parser = distribution)]
     pub distribute: Vec<(String, Vec<Dealing>)>,
 }

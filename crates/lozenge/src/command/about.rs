@@ -11,7 +11,8 @@ use crate::machine::{self, description};
 use crate::process::Compiler;
 use crate::report;
 
-/// Version, commit, and what results depend on: the set library and the C compiler that would be used.
+/// Version, commit, and what results depend on: the set library and the C compiler that would be
+/// used.
 pub(super) fn version() -> String {
     let commit = match env!("LOZENGE_COMMIT") {
         "" => String::new(),

@@ -1,7 +1,9 @@
-//! `lozenge bench`: the benchmarks in the comments of programs, measured in turns with their references.
+//! `lozenge bench`: the benchmarks in the comments of programs, measured in turns with their
+//! references.
 //!
-//! For a program `x.loz` the references are the functions `DEFINITION__NAME` of `x.c` beside it, which have the parameters of the generated
-//! function; those named `blas` are linked with OpenBLAS and with BLIS, where these are installed.
+//! For a program `x.loz` the references are the functions `DEFINITION__NAME` of `x.c` beside it,
+//! which have the parameters of the generated function; those named `blas` are linked with OpenBLAS
+//! and with BLIS, where these are installed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -215,7 +217,8 @@ fn translations(source: &Source, point: &Point) -> Result<Vec<Ours>, Failure> {
     };
     let mut ours = vec![translate(OURS, &point.definition, point.strategy.clone(), Mode::Default)?];
     if point.paper {
-        // The paper's programs say how they run; where this one leaves that to a strategy, the plainest choice is taken.
+        // The paper's programs say how they run; where this one leaves that to a strategy, the
+        // plainest choice is taken.
         let plain = Some("try choose".to_owned());
         ours.push(translate("paper mode", &point.definition, plain, Mode::Paper)?);
     }
@@ -246,7 +249,8 @@ fn references(file: &Path, definition: &str) -> Result<References, Failure> {
     Ok(References { text, names })
 }
 
-/// The program with our code, the references and the bandwidth loops; and one for each library that is there.
+/// The program with our code, the references and the bandwidth loops; and one for each library that
+/// is there.
 #[allow(clippy::type_complexity)]
 fn build(
     ours: &[Ours],
@@ -374,7 +378,8 @@ fn variants<'a>(
             variants.push(variant(label, executable, 0));
         }
     }
-    // The bandwidth bound makes sense where each byte is touched about once: as many results as arguments, or far fewer.
+    // The bandwidth bound makes sense where each byte is touched about once: as many results as
+    // arguments, or far fewer.
     let (bytes_in, bytes_out) = traffic(function, sizes);
     let kind = match (bytes_in, bytes_out) {
         (i, o) if o * 1000 < i => Some(("read", i, 1)),

@@ -1,7 +1,9 @@
-//! `lozenge bench --target athread`: the linear-algebra kernels on emulated cores, at the sizes of the document. Every time is modelled.
+//! `lozenge bench --target athread`: the linear-algebra kernels on emulated cores, at the sizes of
+//! the document. Every time is modelled.
 //!
-//! For each size, number of cores and kind of mapping a kernel is compiled, built, run and compared with the original; then its row tells what the emulator
-//! counted. The references are modelled as well: the original and a tiled form on the management core.
+//! For each size, number of cores and kind of mapping a kernel is compiled, built, run and compared
+//! with the original; then its row tells what the emulator counted. The references are modelled as
+//! well: the original and a tiled form on the management core.
 
 mod results;
 mod summary;
@@ -30,7 +32,8 @@ use crate::request::Request;
 use crate::statistics::seconds;
 use crate::value::Closeness;
 
-/// Values of the macros of each kernel, in their order: medium ones, then the document's table 2 (large, large rounded up, extra large, extra large rounded up).
+/// Values of the macros of each kernel, in their order: medium ones, then the document's table 2
+/// (large, large rounded up, extra large, extra large rounded up).
 const SIZES: [(&str, &[&[i64]]); 13] = [
     (
         "gemm",
@@ -71,7 +74,8 @@ const ALL_SIZES: [KernelSizes; 5] =
 struct Row {
     key: Key,
     report: Report,
-    /// Bytes that local memory of this size makes any program move, where each core has its own data.
+    /// Bytes that local memory of this size makes any program move, where each core has its own
+    /// data.
     least: f64,
     /// Modelled seconds of the management core: the original, and its tiled form.
     host: [Option<f64>; 2],
@@ -83,7 +87,8 @@ struct Row {
 /// Runs the benchmark.
 ///
 /// # Errors
-/// `X0907` if there is none of the kernels; `X0402` if a kernel is refused, breaks a rule or differs from the original; what is missing to run.
+/// `X0907` if there is none of the kernels; `X0402` if a kernel is refused, breaks a rule or
+/// differs from the original; what is missing to run.
 pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     if arguments.translation {
         return translation::run(arguments, as_json);
@@ -234,8 +239,9 @@ struct Setting<'a> {
     bench: &'a Kernel<'a>,
 }
 
-/// Registers that the tiled form for the management core may be made for: its own, and those of the widest tiles, which the model rates faster for some kernels. Those of
-/// the machine that runs this have nothing to do with it.
+/// Registers that the tiled form for the management core may be made for: its own, and those of the
+/// widest tiles, which the model rates faster for some kernels. Those of the machine that runs this
+/// have nothing to do with it.
 const HOST_REGISTERS: [Registers; 2] = [targets::athread::REGISTERS, Registers { count: 32, bytes: 64 }];
 
 const LIMIT: Duration = Duration::from_secs(900);
@@ -273,7 +279,8 @@ impl Kernel<'_> {
         Ok(Prepared { defines, hints, expected, host })
     }
 
-    /// Modelled seconds of the management core: for the original, and for the tiled form that the other target gets.
+    /// Modelled seconds of the management core: for the original, and for the tiled form that the
+    /// other target gets.
     fn host(&self, values: &Sizes) -> Result<[Option<f64>; 2], Failure> {
         let request = Request { assume_no_alias: true, ..super::request() };
         let front = files::open(self.source, &request)?;

@@ -1,5 +1,6 @@
-//! `lozenge bench` on C programs with marked regions: the original by several compilers, the rewritten program, BLAS where a text of
-//! `benches/blas` says how the region is written with it, and what other source-to-source compilers made of the same kernels (`--outputs`).
+//! `lozenge bench` on C programs with marked regions: the original by several compilers, the
+//! rewritten program, BLAS where a text of `benches/blas` says how the region is written with it,
+//! and what other source-to-source compilers made of the same kernels (`--outputs`).
 //!
 //! Each program times its own region; programs run in turns, each in a process of its own.
 
@@ -72,8 +73,9 @@ struct Row {
     compile_original: Duration,
 }
 
-/// Runs the benchmarks of C programs and returns them for tools, with the kind of failure if a kernel could not be measured (its reason has been told) or ours
-/// computes something else than the original (its row says so).
+/// Runs the benchmarks of C programs and returns them for tools, with the kind of failure if a
+/// kernel could not be measured (its reason has been told) or ours computes something else than the
+/// original (its row says so).
 ///
 /// # Errors
 /// `X0004` for a folder of outputs that can't be read.
@@ -305,7 +307,8 @@ fn in_turns(variants: &[Variant], threads: u32, rounds: u32) -> Runs {
     Runs { samples, outputs, untimed }
 }
 
-/// The library of MKL below `MKLROOT`, where its installer and that of the Python package `mkl` put it.
+/// The library of MKL below `MKLROOT`, where its installer and that of the Python package `mkl` put
+/// it.
 fn mkl() -> Option<PathBuf> {
     let root = PathBuf::from(std::env::var_os("MKLROOT")?);
     let names =
@@ -329,7 +332,8 @@ fn with_blas(front: &Front, file: &Path, kernel: &str) -> Result<Option<String>,
     Ok(Some(format!("{header}\n{}", in_region(front, &read_source(&path)?.text)?)))
 }
 
-/// What another compiler made of this kernel, if its folder has it: a whole program, or the text of the region.
+/// What another compiler made of this kernel, if its folder has it: a whole program, or the text of
+/// the region.
 fn output_of(front: &Front, folder: &Path, kernel: &str) -> Result<Option<String>, Failure> {
     let path = folder.join(format!("{kernel}.c"));
     if !path.is_file() {
@@ -349,7 +353,8 @@ fn in_region(front: &Front, text: &str) -> Result<String, Failure> {
     cfront::splice(&source.text, parsed, &[replacement]).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
-/// Whether two output files hold the same arrays, up to contraction and the order of sums: within a part of the largest magnitude of each.
+/// Whether two output files hold the same arrays, up to contraction and the order of sums: within a
+/// part of the largest magnitude of each.
 pub fn close(left: &[u8], right: &[u8], part: f64) -> bool {
     let (Some(left), Some(right)) = (arrays(left), arrays(right)) else { return left == right };
     left.len() == right.len()

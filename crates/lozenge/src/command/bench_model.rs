@@ -1,7 +1,9 @@
-//! `lozenge bench --model`: what orders of loops take, measured beside what the cost model predicts.
+//! `lozenge bench --model`: what orders of loops take, measured beside what the cost model
+//! predicts.
 //!
-//! Of each C program three texts run: the original, the compiler's choice, and its affine schedule with tiles of 32. Both the times and the predictions
-//! are told as ratios to the original. The rank correlation says how well predictions order candidates.
+//! Of each C program three texts run: the original, the compiler's choice, and its affine schedule
+//! with tiles of 32. Both the times and the predictions are told as ratios to the original. The
+//! rank correlation says how well predictions order candidates.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

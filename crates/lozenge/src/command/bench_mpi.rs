@@ -1,5 +1,5 @@
-//! `lozenge bench --target mpi`: the time at several numbers of ranks beside the OpenMP version, and the
-//! messages and bytes at up to 64 ranks beside the least that must move.
+//! `lozenge bench --target mpi`: the time at several numbers of ranks beside the OpenMP version,
+//! and the messages and bytes at up to 64 ranks beside the least that must move.
 //!
 //! Times are of this machine, whose ranks share its cores and its memory. Counts are exact for any
 //! number of ranks: no rank runs for them.

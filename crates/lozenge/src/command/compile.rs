@@ -55,7 +55,8 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes one file under this name, or several into a folder of this name. Their names are the result.
+/// Writes one file under this name, or several into a folder of this name. Their names are the
+/// result.
 pub(super) fn write(path: &Path, output: &Output) -> Result<Vec<String>, Failure> {
     if let [only] = output.files.as_slice() {
         write_whole(path, &encoding::written(&only.text))?;

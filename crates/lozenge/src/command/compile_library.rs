@@ -1,4 +1,5 @@
-//! `lozenge compile --shared` and `--static`: a library, its header, its manifest, and what else goes with it.
+//! `lozenge compile --shared` and `--static`: a library, its header, its manifest, and what else
+//! goes with it.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -51,7 +52,8 @@ struct Names {
 /// Runs the command.
 ///
 /// # Errors
-/// What the stages refuse, what has no library, what the C compiler does not compile, and files that can't be written.
+/// What the stages refuse, what has no library, what the C compiler does not compile, and files
+/// that can't be written.
 pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let (Some(kind), Some(output)) = (arguments.library.kind(), &arguments.output) else {
         let message = "`--pkg-config` and `--cflag` say nothing where no library is built";
@@ -129,7 +131,8 @@ impl Names {
 }
 
 impl Names {
-    /// A header, or another text, that somebody wrote is not replaced: it may have the name of the C file that it belongs to.
+    /// A header, or another text, that somebody wrote is not replaced: it may have the name of the
+    /// C file that it belongs to.
     ///
     /// # Errors
     /// `X0010` for a file that was not made by this command.

@@ -1,7 +1,9 @@
-//! `lozenge bench --costs`: what calls take, measured, beside what the model of costs says that rewriting goes by.
+//! `lozenge bench --costs`: what calls take, measured, beside what the model of costs says that
+//! rewriting goes by.
 //!
-//! Each probe is a small model that is compiled to C and run on one thread. The constants in `gsl::cost` are set by hand from this table: they
-//! need be right to a factor of two or three, since a rewrite is refused only where the model says that it loses.
+//! Each probe is a small model that is compiled to C and run on one thread. The constants in
+//! `gsl::cost` are set by hand from this table: they need be right to a factor of two or three,
+//! since a rewrite is refused only where the model says that it loses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +21,8 @@ use crate::process::Optimise;
 use crate::report;
 use crate::statistics::Summary;
 
-/// A probe: a name, what is declared, and one call `y = …` of the value `x`, which is done so often, each time to its own result.
+/// A probe: a name, what is declared, and one call `y = …` of the value `x`, which is done so
+/// often, each time to its own result.
 struct Probe {
     name: &'static str,
     declared: &'static str,

@@ -1,4 +1,5 @@
-//! `lozenge explain`: pages of error codes, derivations for reading, and what the polyhedral side did.
+//! `lozenge explain`: pages of error codes, derivations for reading, and what the polyhedral side
+//! did.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `lozenge explore`: a program or a model, its stages side by side and what was done with it, as one page.
+//! `lozenge explore`: a program or a model, its stages side by side and what was done with it, as
+//! one page.
 
 use std::path::Path;
 
@@ -16,7 +17,8 @@ use crate::{models, report};
 /// Runs the command.
 ///
 /// # Errors
-/// What the front ends refuse; what later stages refuse stands on the page. Files that can't be read or written.
+/// What the front ends refuse; what later stages refuse stands on the page. Files that can't be
+/// read or written.
 pub fn run(arguments: &Explore, as_json: bool) -> Result<(), Failure> {
     let page = page(arguments)?;
     let text = page.html();

@@ -1,8 +1,11 @@
-//! `lozenge fuzz --of models`, `--of rules` and `--of texts`: hostile inputs for what reads models, rules and other texts.
+//! `lozenge fuzz --of models`, `--of rules` and `--of texts`: hostile inputs for what reads models,
+//! rules and other texts.
 //!
-//! Good models and rules are damaged: bytes flipped, lengths that lie, pieces cut out, doubled and exchanged; of every other model its structure
-//! ([`crate::fuzz::models`]), which then goes through all stages. Other texts are made from their grammars ([`crate::fuzz::texts`]). Whatever comes out
-//! must end in a value or a diagnostic, soon and in bounded memory: a panic, an input that takes longer than [`SLOW`] or more than [`MOST`] fails.
+//! Good models and rules are damaged: bytes flipped, lengths that lie, pieces cut out, doubled and
+//! exchanged; of every other model its structure ([`crate::fuzz::models`]), which then goes through
+//! all stages. Other texts are made from their grammars ([`crate::fuzz::texts`]). Whatever comes
+//! out must end in a value or a diagnostic, soon and in bounded memory: a panic, an input that
+//! takes longer than [`SLOW`] or more than [`MOST`] fails.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -205,7 +208,8 @@ fn examine_model(bytes: &[u8], seed: u64) -> bool {
     true
 }
 
-/// Parses, prints, compiles and proves rules, and applies them to a small model; whether they have no errors.
+/// Parses, prints, compiles and proves rules, and applies them to a small model; whether they have
+/// no errors.
 fn examine_rules(text: &str) -> bool {
     let (file, errors) = gsl::parse(text);
     let printed = file.to_string();

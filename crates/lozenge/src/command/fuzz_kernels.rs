@@ -1,5 +1,6 @@
-//! `lozenge fuzz --of kernels`: random C kernels, rewritten for OpenMP and for the cores of a Sunway chip; both programs must write what the original writes.
-//! Every second one is over all types of C's integers, for OpenMP alone.
+//! `lozenge fuzz --of kernels`: random C kernels, rewritten for OpenMP and for the cores of a
+//! Sunway chip; both programs must write what the original writes. Every second one is over all
+//! types of C's integers, for OpenMP alone.
 
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +45,8 @@ struct Tally {
 /// Runs the command.
 ///
 /// # Errors
-/// `X0401` with the first program of which a form writes something else, and what a stage says that is no refusal of its input.
+/// `X0401` with the first program of which a form writes something else, and what a stage says that
+/// is no refusal of its input.
 pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     let compiler = Compiler::find()?;
     let mut emulator: Option<Emulator> = None;
@@ -172,7 +174,8 @@ fn one(
     Ok(())
 }
 
-/// A program over all integer types, at all its sizes in one run. What it may use of the machine it limits itself.
+/// A program over all integer types, at all its sizes in one run. What it may use of the machine it
+/// limits itself.
 fn one_of_types(source: &Source, compiler: &Compiler, tally: &mut Tally) -> Result<(), Failure> {
     let folder = Path::new(".");
     let flags = ["-O1", "-w", "-ffp-contract=off", "-fopenmp"];
@@ -218,7 +221,8 @@ fn refusal_of_source(failure: Failure, tally: &mut Tally) -> Result<(), Failure>
     }
 }
 
-/// Counts what says that an input cannot be taken; everything else is a failure: a result that a check rejects, or an error of a library.
+/// Counts what says that an input cannot be taken; everything else is a failure: a result that a
+/// check rejects, or an error of a library.
 fn refusal(failure: Failure, tally: &mut Tally, more: &[&str]) -> Result<(), Failure> {
     const REFUSALS: [&str; 7] = ["P0002", "P0801", "P0802", "P0803", "P0804", "P0806", "X0802"];
     let taken = |code: &&str| REFUSALS.contains(code) || more.contains(code);

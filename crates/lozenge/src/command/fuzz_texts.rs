@@ -1,5 +1,5 @@
-//! `lozenge fuzz --of texts`: schedules, loop programs, strategies, functional programs and rules made from their grammars, through the stages that
-//! the commands put them through.
+//! `lozenge fuzz --of texts`: schedules, loop programs, strategies, functional programs and rules
+//! made from their grammars, through the stages that the commands put them through.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -15,7 +15,8 @@ const NODES: usize = 1000;
 /// Runs the command.
 ///
 /// # Errors
-/// `X0006` for an unknown name; `X0009` for a number of nodes that the model does not take; files that can't be written.
+/// `X0006` for an unknown name; `X0009` for a number of nodes that the model does not take; files
+/// that can't be written.
 pub fn run(arguments: &Generate, as_json: bool) -> Result<(), Failure> {
     let Some(name) = &arguments.model else {
         if as_json {

@@ -1,4 +1,5 @@
-//! The command line: read, and completed by what is configured; and how its errors and those of commands are told.
+//! The command line: read, and completed by what is configured; and how its errors and those of
+//! commands are told.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -28,7 +29,8 @@ fn with_values(arguments: &[OsString]) -> Vec<OsString> {
     words
 }
 
-/// Reads the command line. Where there is nothing more to do, help or an error has been printed, and the exit code is left.
+/// Reads the command line. Where there is nothing more to do, help or an error has been printed,
+/// and the exit code is left.
 pub(super) fn parse(arguments: &[OsString]) -> Result<(Cli, ArgMatches), u8> {
     let mut command = Cli::command();
     let arguments = &with_values(arguments);

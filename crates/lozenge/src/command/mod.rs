@@ -1,4 +1,5 @@
-//! The commands, one module each, and what they share: reading the command line, the deep stack, reporting failures.
+//! The commands, one module each, and what they share: reading the command line, the deep stack,
+//! reporting failures.
 
 mod about;
 pub(crate) mod bench;
@@ -51,7 +52,8 @@ use crate::failure::Failure;
 use crate::request::Request;
 use crate::{cleanup, config, files, machine, models, process, progress, report};
 
-/// What is asked for of a source in a file where no option says more; the command tells of the work on it.
+/// What is asked for of a source in a file where no option says more; the command tells of the work
+/// on it.
 pub(crate) fn request() -> Request {
     Request { progress: progress::of_request(), ..files::request() }
 }
@@ -231,7 +233,8 @@ fn told_panic(panic: &(dyn std::any::Any + Send)) -> String {
     kept.unwrap_or_else(|| panic_message(panic).to_owned())
 }
 
-/// A panic is a defect, and must look like one: a message with a code, an exit code, nothing half-written.
+/// A panic is a defect, and must look like one: a message with a code, an exit code, nothing
+/// half-written.
 fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|panic| {
         if let Some(hang) = panic.downcast_ref::<polyhedral::Hang>() {

@@ -27,7 +27,8 @@ use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::target::{ModelFiles, ModelProgram};
 
-/// Relative difference that rounding in another order explains, of results of whole models in single precision.
+/// Relative difference that rounding in another order explains, of results of whole models in
+/// single precision.
 const CLOSE: f64 = 1e-4;
 
 /// `lozenge compile model.onnx`: the C file, and beside it the block of parameters.
@@ -81,8 +82,8 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether the memory of this machine holds a model that runs: the command, the driver and the files
-/// between them hold parameters, inputs and outputs.
+/// Whether the memory of this machine holds a model that runs: the command, the driver and the
+/// files between them hold parameters, inputs and outputs.
 ///
 /// # Errors
 /// `X0103` if it does not.
@@ -97,7 +98,8 @@ pub fn fits(compiled: &CompiledModel) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the header says of where it comes from: the compiler, the model with its digest, the options.
+/// What the header says of where it comes from: the compiler, the model with its digest, the
+/// options.
 ///
 /// # Errors
 /// `X0001` if the file can't be read.
@@ -145,7 +147,8 @@ pub fn build(compiled: &CompiledModel, optimise: Optimise) -> Result<Executable,
     )
 }
 
-/// The arrays that a compiled model runs on: the block of parameters, the inputs, room for the outputs.
+/// The arrays that a compiled model runs on: the block of parameters, the inputs, room for the
+/// outputs.
 pub fn arrays(compiled: &CompiledModel, inputs: &BTreeMap<Name, loops::Tensor>) -> Vec<loops::Tensor> {
     let block = pipeline::parameter_block(&compiled.plan);
     let words: Vec<i64> =
@@ -211,7 +214,8 @@ pub fn times(
 /// `lozenge run model.onnx`.
 ///
 /// # Errors
-/// What the stages refuse, arrays that do not fit, a missing C compiler, results that differ under `--check`.
+/// What the stages refuse, arrays that do not fit, a missing C compiler, results that differ under
+/// `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, None)?;
     passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
@@ -337,7 +341,8 @@ fn elem_of(model: &Model, name: &str) -> Option<Elem> {
     Some(Elem::Scalar(operators::carrier(graph.value(id).tensor_type()?.elem)?))
 }
 
-/// What follows from the arrays: sizes, the shapes of inputs that have none; and what is given is no default any more.
+/// What follows from the arrays: sizes, the shapes of inputs that have none; and what is given is
+/// no default any more.
 fn bind_arrays(
     model: &mut Model,
     arrays: &BTreeMap<Name, loops::Tensor>,
@@ -534,7 +539,8 @@ fn evaluated(
     Ok(graph::evaluate::evaluate_within(&model, values, Budget::of_memory(memory))?)
 }
 
-/// The largest difference of two tensors, relative to the largest element of the second; `None` if their shapes or types differ.
+/// The largest difference of two tensors, relative to the largest element of the second; `None` if
+/// their shapes or types differ.
 pub fn difference(a: &loops::Tensor, b: &loops::Tensor) -> Option<f64> {
     if a.shape != b.shape || a.data.elem() != b.data.elem() {
         return None;

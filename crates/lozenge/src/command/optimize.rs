@@ -1,6 +1,7 @@
 //! `lozenge optimize`: substitution rules applied to a model until none applies.
 //!
-//! Not here: what rules are and how they are applied (`gsl`), models (`graph`), where rules come from (`rules`).
+//! Not here: what rules are and how they are applied (`gsl`), models (`graph`), where rules come
+//! from (`rules`).
 
 mod compare;
 mod inputs;
@@ -88,8 +89,8 @@ fn why(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The model that rules are applied to: sound, with sizes, constants and outputs as the arguments say,
-/// and with types.
+/// The model that rules are applied to: sound, with sizes, constants and outputs as the arguments
+/// say, and with types.
 ///
 /// # Errors
 /// A model that can't be read or is not sound.
@@ -111,7 +112,8 @@ fn ready(arguments: &Optimize) -> Result<graph::Model, Failure> {
 /// Does what the command does, without a word. The output file is whole or not there.
 ///
 /// # Errors
-/// Models and rule files that can't be read, rules that do not end (`R0301`), outputs that differ (`X0903`).
+/// Models and rule files that can't be read, rules that do not end (`R0301`), outputs that differ
+/// (`X0903`).
 pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
     let started = Instant::now();
     let mut times = Times::default();
@@ -188,7 +190,8 @@ fn at(path: &Path, diagnostic: Diagnostic) -> Failure {
     named(&models::name(path), diagnostic)
 }
 
-// ---- what is said -----------------------------------------------------------------------------------------------
+// ---- what is said
+// -----------------------------------------------------------------------------------------------
 
 fn print_text(
     total: &Report,

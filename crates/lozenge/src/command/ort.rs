@@ -1,4 +1,5 @@
-//! `lozenge run MODEL --check=ort`: the results beside those of onnxruntime, which a Python program runs.
+//! `lozenge run MODEL --check=ort`: the results beside those of onnxruntime, which a Python program
+//! runs.
 //!
 //! Not here: how a model is run (`model`).
 
@@ -60,7 +61,8 @@ pub struct Compared {
 /// The comparison of one output.
 struct Output {
     name: Name,
-    /// The largest difference relative to the largest element of theirs; infinite where only one is a number.
+    /// The largest difference relative to the largest element of theirs; infinite where only one is
+    /// a number.
     relative: f64,
     /// The largest distance in units of the last place, and the position; none for integers.
     units: Option<(u64, usize)>,

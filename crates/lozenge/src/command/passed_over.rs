@@ -1,4 +1,5 @@
-//! Options that a source or a target would pass over are refused, so that nobody takes what comes out for what was asked for.
+//! Options that a source or a target would pass over are refused, so that nobody takes what comes
+//! out for what was asked for.
 
 use std::path::Path;
 
@@ -116,7 +117,8 @@ fn of_another(target: Target, has: impl Fn(&Target) -> bool) -> Failure {
 /// A model has operators with strategies of their own.
 ///
 /// # Errors
-/// `X0009` for an option of programs or of a target; `X0007` for a target that models are not translated for.
+/// `X0009` for an option of programs or of a target; `X0007` for a target that models are not
+/// translated for.
 pub(super) fn by_models(
     choice: &Choice,
     target: Target,

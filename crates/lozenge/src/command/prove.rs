@@ -1,6 +1,7 @@
 //! `lozenge prove`: Coq decides whether the loops of a program compute what it says.
 //!
-//! One definition ends in a few sentences, several in a table. Not here: what a certificate is (`dpia::certificate`), and how Coq is run (`coq`).
+//! One definition ends in a few sentences, several in a table. Not here: what a certificate is
+//! (`dpia::certificate`), and how Coq is run (`coq`).
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,7 +52,8 @@ struct Outcome<'a> {
 /// Runs the command.
 ///
 /// # Errors
-/// `X0702` if a certificate is rejected, `D0201` if the one definition has none, `X0703` without Coq; what the stages refuse.
+/// `X0702` if a certificate is rejected, `D0201` if the one definition has none, `X0703` without
+/// Coq; what the stages refuse.
 pub fn run(arguments: &Prove, as_json: bool) -> Result<(), Failure> {
     let mut claims = Vec::new();
     for path in &arguments.paths {

@@ -1,6 +1,8 @@
-//! `lozenge bench --rewriting`: the time of whole `lozenge optimize` commands, and how it grows with the model.
+//! `lozenge bench --rewriting`: the time of whole `lozenge optimize` commands, and how it grows
+//! with the model.
 //!
-//! Each command is a process of its own: it reads the file, applies all rules that ship, folds constants, writes the result.
+//! Each command is a process of its own: it reads the file, applies all rules that ship, folds
+//! constants, writes the result.
 
 use std::path::Path;
 use std::process::Command;
@@ -103,8 +105,8 @@ fn time(folder: &Path, model: &str, size: usize, repetitions: u32) -> Result<(us
     Ok((built.graph.node_count(), least))
 }
 
-/// The exponent of growth by least squares on logarithms, after the time of the start is taken off; sizes that hardly take longer than the start say
-/// nothing about growth and are left out.
+/// The exponent of growth by least squares on logarithms, after the time of the start is taken off;
+/// sizes that hardly take longer than the start say nothing about growth and are left out.
 fn exponent(points: &[(f64, f64)], start: f64) -> f64 {
     let telling = points.iter().filter(|(_, t)| *t > 2.0 * start);
     slope(&telling.map(|(n, t)| (n.ln(), (t - start).ln())).collect::<Vec<_>>())

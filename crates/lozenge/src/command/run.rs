@@ -24,7 +24,8 @@ use crate::{npy, npz};
 /// Runs the command.
 ///
 /// # Errors
-/// What the stages refuse, sizes and arrays that do not fit, a missing C compiler, results that differ under `--check`.
+/// What the stages refuse, sizes and arrays that do not fit, a missing C compiler, results that
+/// differ under `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     super::passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
     super::passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
@@ -39,7 +40,8 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let arrays = read_arrays(function, &arguments.arguments)?;
     let given = bind::by_name(&arguments.sizes)?;
     let sizes = bind::sizes(function, &given, &arrays)?;
-    // The command, the driver and the files between them hold the arrays; a check adds two results and what makes them.
+    // The command, the driver and the files between them hold the arrays; a check adds two results
+    // and what makes them.
     bind::check_memory(function, &sizes, if arguments.check.is_some() { 6 } else { 3 })?;
     let ranges = check::ranges(lowered.definition.as_ref(), function, lowered.original.as_ref(), &sizes);
     let inputs = bind::inputs(function, &sizes, &arrays, &ranges, arguments.seed)?;
@@ -188,8 +190,9 @@ fn of_command_line(param: &Param, value: &Value) -> Result<Given, Failure> {
     Ok(Given { origin: format!("the value of {}", param.name), tensor })
 }
 
-/// Where results go: into the file that was asked for, or beside it, each with its name in the file's name. What file names lack (the names of
-/// a model's outputs may have slashes) becomes `_`, and names that are the same then get a number.
+/// Where results go: into the file that was asked for, or beside it, each with its name in the
+/// file's name. What file names lack (the names of a model's outputs may have slashes) becomes `_`,
+/// and names that are the same then get a number.
 pub(super) fn out_paths(out: &Path, names: &[&Name]) -> Vec<PathBuf> {
     if names.len() == 1 {
         return vec![out.to_path_buf()];

@@ -1,7 +1,8 @@
-//! `lozenge run --target athread`: the host and slave files on the emulator, and every array that comes out against the sequential program.
+//! `lozenge run --target athread`: the host and slave files on the emulator, and every array that
+//! comes out against the sequential program.
 //!
-//! A C program with a main function runs as a whole, in both forms; of anything else the chosen function runs on random or given arrays. Times are
-//! modelled, and marked so.
+//! A C program with a main function runs as a whole, in both forms; of anything else the chosen
+//! function runs on random or given arrays. Times are modelled, and marked so.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,7 +47,8 @@ struct Outcome {
 /// Runs the command.
 ///
 /// # Errors
-/// What the stages refuse; `X0404` if the program breaks a rule of the interface; `X0401` if an array differs.
+/// What the stages refuse; `X0404` if the program breaks a rule of the interface; `X0401` if an
+/// array differs.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     passed_over::by_target(arguments.target, &arguments.choice, &arguments.settings.0)?;
     passed_over::by_ranks(arguments.target, arguments.ranks.given())?;

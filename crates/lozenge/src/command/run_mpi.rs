@@ -1,5 +1,5 @@
-//! `lozenge run --target mpi`: the program on ranks of this machine, and with `--check` every array that
-//! comes out against the sequential program.
+//! `lozenge run --target mpi`: the program on ranks of this machine, and with `--check` every array
+//! that comes out against the sequential program.
 
 use std::time::Duration;
 

@@ -12,7 +12,8 @@ use crate::report;
 /// Draws the chosen definition.
 ///
 /// # Errors
-/// What the stages refuse; `P0701` if there is too much to draw at these sizes; files that can't be written.
+/// What the stages refuse; `P0701` if there is too much to draw at these sizes; files that can't be
+/// written.
 pub fn run(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     let source = read_source(&arguments.file)?;
     let request = arguments.choice.request()?;

@@ -137,7 +137,8 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
     })
 }
 
-/// Applies `work` to all items on as many threads as there are processors; results are in the order of the items.
+/// Applies `work` to all items on as many threads as there are processors; results are in the order
+/// of the items.
 fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let results: Vec<std::sync::Mutex<Option<R>>> =
@@ -268,7 +269,8 @@ pub(super) fn test_source(
     Ok(verdicts)
 }
 
-/// A C program at its own sizes and at small ones; or the code in its first line, with which it must be refused.
+/// A C program at its own sizes and at small ones; or the code in its first line, with which it
+/// must be refused.
 fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Verdict> {
     let refused = source.text.lines().find_map(|l| l.strip_prefix("// error ")).map(str::trim);
     if let Some(code) = refused {

@@ -1,4 +1,5 @@
-//! `lozenge test` on C programs: the rewritten program must write what the original writes, byte by byte.
+//! `lozenge test` on C programs: the rewritten program must write what the original writes, byte by
+//! byte.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +16,8 @@ use crate::process::Compiler;
 use crate::request::Request;
 use targets::Stage;
 
-/// Sizes that a program is run at beside its own: nothing, one, and primes that differ from each other.
+/// Sizes that a program is run at beside its own: nothing, one, and primes that differ from each
+/// other.
 const PRIMES: [u32; 8] = [7, 11, 5, 13, 3, 17, 2, 19];
 
 /// A program at one set of sizes, as text and as flags.
@@ -64,7 +66,8 @@ pub fn rewritten(source: &Source, defines: &[String], reassociate: bool) -> Resu
     files::open(source, &request)?.emit(Stage::C, &request)
 }
 
-/// What the rewritten program tests before its regions: where that does not hold, the text of the region runs as it was written.
+/// What the rewritten program tests before its regions: where that does not hold, the text of the
+/// region runs as it was written.
 pub fn tested(source: &Source, rewritten: &Emission) -> Vec<String> {
     let notes = rewritten.warnings.iter().filter(|d| d.code.0 == "C0501");
     notes
@@ -78,7 +81,8 @@ pub fn tested(source: &Source, rewritten: &Emission) -> Vec<String> {
         .collect()
 }
 
-/// Compares original and rewritten program at one point: byte by byte, or up to roundings where updates were reordered.
+/// Compares original and rewritten program at one point: byte by byte, or up to roundings where
+/// updates were reordered.
 ///
 /// # Errors
 /// `X0401` if the outputs differ; what compiling and running refuse.

@@ -1,4 +1,5 @@
-//! `lozenge bench --translation`: how long it takes from source text to C: definitions, how that grows with the program, and C kernels.
+//! `lozenge bench --translation`: how long it takes from source text to C: definitions, how that
+//! grows with the program, and C kernels.
 
 use std::time::Instant;
 
@@ -88,7 +89,8 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Seconds from the text of a C program to that of the rewritten one, its preprocessing by the system's compiler and all checks included: the least of some runs.
+/// Seconds from the text of a C program to that of the rewritten one, its preprocessing by the
+/// system's compiler and all checks included: the least of some runs.
 fn rewrite(source: &Source) -> Result<f64, Failure> {
     let preprocessor = vec!["-DLARGE".to_owned()];
     let request = Request { assume_no_alias: true, preprocessor, ..super::request() };
@@ -127,7 +129,8 @@ fn tell_kernels(kernels: &[(String, f64)], as_json: bool) -> Result<(), Failure>
     Ok(())
 }
 
-/// Translations of each definition; the one in the middle counts, so that what happens once (the library of strategies is read) does not.
+/// Translations of each definition; the one in the middle counts, so that what happens once (the
+/// library of strategies is read) does not.
 const ROUNDS: usize = 5;
 
 fn translate(

@@ -1,4 +1,5 @@
-//! `lozenge tune`: candidates for the order of loops are measured, and the fastest is kept in a file beside the program.
+//! `lozenge tune`: candidates for the order of loops are measured, and the fastest is kept in a
+//! file beside the program.
 
 use std::path::Path;
 use std::time::Duration;
@@ -27,7 +28,8 @@ use crate::statistics::seconds;
 const TILES: [&[i64]; 8] =
     [&[16], &[32], &[64], &[128], &[32, 128], &[32, 256], &[16, 16, 256], &[64, 64, 16]];
 
-/// By how much a schedule must be faster than the compiler's choice to be kept: more than times of one program differ on a quiet machine.
+/// By how much a schedule must be faster than the compiler's choice to be kept: more than times of
+/// one program differ on a quiet machine.
 const KEPT: f64 = 1.03;
 
 /// What a candidate that is measured is.
@@ -110,7 +112,8 @@ fn written(path: &Path, entries: &[Entry]) -> Result<Vec<String>, Failure> {
     Ok(vec![path.display().to_string()])
 }
 
-/// The compiler's choice first, then schedules that give other loops, in the order of their predicted cost.
+/// The compiler's choice first, then schedules that give other loops, in the order of their
+/// predicted cost.
 fn candidates(
     front: &Front,
     function: &Function,
@@ -228,7 +231,8 @@ fn variants<'a>(
     Ok(candidates.iter().enumerate().map(variant).collect())
 }
 
-/// Candidates with other results than the compiler's choice. Where no sum may change its order, results are the same to the last bit.
+/// Candidates with other results than the compiler's choice. Where no sum may change its order,
+/// results are the same to the last bit.
 fn wrong(measured: &[Measured], candidates: &[Candidate]) -> Vec<usize> {
     let exact = |k: usize| {
         let Lowered { function, reassociated, .. } = &candidates[k].lowered;

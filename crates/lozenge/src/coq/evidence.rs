@@ -1,7 +1,8 @@
 //! What Coq must print before anything is believed.
 //!
-//! An exit status is no evidence: every program has one. Each question ends in a multiplication of two numbers that were drawn for this run, so the
-//! answer names a number that stands in no file. The whole output must be the statement, what it rests on, and this number.
+//! An exit status is no evidence: every program has one. Each question ends in a multiplication of
+//! two numbers that were drawn for this run, so the answer names a number that stands in no file.
+//! The whole output must be the statement, what it rests on, and this number.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -32,7 +33,8 @@ impl Challenge {
         format!("= {}%N : N", u128::from(self.left) * u128::from(self.right))
     }
 
-    /// The axioms that Coq lists behind the statement, if that, the list and the product are all that it says.
+    /// The axioms that Coq lists behind the statement, if that, the list and the product are all
+    /// that it says.
     pub fn axioms(self, said: &str, statement: &str) -> Option<Vec<String>> {
         let all = words(said);
         let middle = all.strip_prefix(statement)?.strip_suffix(&self.answer())?.trim();

@@ -1,7 +1,10 @@
-//! Coq as a child process: the theory, built once for each version of it, and verdicts on certificates.
+//! Coq as a child process: the theory, built once for each version of it, and verdicts on
+//! certificates.
 //!
-//! The theory travels inside the command. Its compiled form is kept in the user's cache (`$XDG_CACHE_HOME/lozenge`, else `~/.cache/lozenge`), in a
-//! folder whose name depends on the theory's text and on the version of Coq. Not here: what a certificate says (`dpia::certificate`).
+//! The theory travels inside the command. Its compiled form is kept in the user's cache
+//! (`$XDG_CACHE_HOME/lozenge`, else `~/.cache/lozenge`), in a folder whose name depends on the
+//! theory's text and on the version of Coq. Not here: what a certificate says
+//! (`dpia::certificate`).
 
 mod evidence;
 mod theory;
@@ -100,10 +103,12 @@ impl Coq {
         })
     }
 
-    /// Coq with the theory; builds that if this version has not been built before. What its theorem rests on is asked each time.
+    /// Coq with the theory; builds that if this version has not been built before. What its theorem
+    /// rests on is asked each time.
     ///
     /// # Errors
-    /// `X0703` if there is no Coq, `X0704` if the theory does not compile or Coq does not answer, `X0004` if there is no folder to keep it in.
+    /// `X0703` if there is no Coq, `X0704` if the theory does not compile or Coq does not answer,
+    /// `X0004` if there is no folder to keep it in.
     pub fn ready(told: impl FnMut(&str)) -> Result<Coq, Failure> {
         // Whether there is a Coq at all comes first.
         Coq::command()?;
@@ -125,7 +130,8 @@ impl Coq {
         Ok(coq)
     }
 
-    /// As [`Coq::ready_in`], with what compares loops with the theory's translation. It decides about no certificate.
+    /// As [`Coq::ready_in`], with what compares loops with the theory's translation. It decides
+    /// about no certificate.
     ///
     /// # Errors
     /// As [`Coq::ready`].
@@ -139,10 +145,12 @@ impl Coq {
         Ok(Coq { command, theory, axioms: Vec::new() })
     }
 
-    /// Lets Coq check a certificate, under this name. It is accepted if Coq says that the theorem is proved, and what it rests on.
+    /// Lets Coq check a certificate, under this name. It is accepted if Coq says that the theorem
+    /// is proved, and what it rests on.
     ///
     /// # Errors
-    /// `X0704` if Coq says neither this nor that it is rejected, `X0303` if it takes longer than the limit.
+    /// `X0704` if Coq says neither this nor that it is rejected, `X0303` if it takes longer than
+    /// the limit.
     pub fn decide(&self, certificate: &Certificate, name: &str, limit: Duration) -> Result<Answer, Failure> {
         let challenge = Challenge::draw();
         let text = certificate.to_claim(name) + &challenge.question();

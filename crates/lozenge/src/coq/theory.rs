@@ -1,7 +1,8 @@
 //! The theory as files that Coq has compiled, kept from one run of the command to the next.
 //!
-//! What is kept is used only if it is the user's own, has just the files that were made, and each of them is as it was made; else the theory is built
-//! again. No verdict is kept: what a theorem rests on is asked in each run.
+//! What is kept is used only if it is the user's own, has just the files that were made, and each
+//! of them is as it was made; else the theory is built again. No verdict is kept: what a theorem
+//! rests on is asked in each run.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -29,7 +30,8 @@ const BUILD_LIMIT: Duration = Duration::from_secs(600);
 /// Name and text of a file.
 type Text = (&'static str, &'static str);
 
-/// The folder with the compiled theory: what `file` needs. Built if it is not there, or is not as it was built.
+/// The folder with the compiled theory: what `file` needs. Built if it is not there, or is not as
+/// it was built.
 pub(super) fn ready(
     command: &Path,
     cache: &Path,

@@ -1,4 +1,5 @@
-//! Comments and reserved words of a line, for colours. Only that: what is not recognised stays as it is.
+//! Comments and reserved words of a line, for colours. Only that: what is not recognised stays as
+//! it is.
 
 use super::Language;
 

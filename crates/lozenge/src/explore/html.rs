@@ -296,7 +296,8 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// Characters that are not seen, or that change the direction of writing so that a text reads as another one, become visible.
+/// Characters that are not seen, or that change the direction of writing so that a text reads as
+/// another one, become visible.
 fn visible(text: &str) -> Cow<'_, str> {
     let directs =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -1,7 +1,8 @@
 //! Where lines of a stage come from.
 //!
-//! Texts of loop programs and of schedules have the labels of statements in them. C has none: there, each statement gets a number that stands
-//! nowhere else, and the lines with that number are the statement's, if C comes out the same in all other respects.
+//! Texts of loop programs and of schedules have the labels of statements in them. C has none:
+//! there, each statement gets a number that stands nowhere else, and the lines with that number are
+//! the statement's, if C comes out the same in all other respects.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -24,7 +25,8 @@ pub fn of_tree<'a>(line: &str, labels: &'a [Name]) -> Vec<&'a Name> {
     labels.iter().filter(|label| about(label)).collect()
 }
 
-/// The function with labels that no two statements share, and the label that each had before, if it had one.
+/// The function with labels that no two statements share, and the label that each had before, if it
+/// had one.
 pub fn with_own_labels(function: &Function) -> (Function, BTreeMap<Name, Name>) {
     let mut originals = BTreeMap::new();
     let mut count = 0;
@@ -70,7 +72,8 @@ const FIRST: i32 = 15_481_000;
 /// More statements than this are not marked.
 const MOST: usize = 900;
 
-/// Lines of C that belong to statements, from two emissions of a function: as it is, and with marks.
+/// Lines of C that belong to statements, from two emissions of a function: as it is, and with
+/// marks.
 ///
 /// `emit` gives the C of a function. Without an answer where the two differ in more than the marks.
 pub fn of_c(function: &Function, emit: impl Fn(&Function) -> Option<String>) -> Option<CLines> {
@@ -97,7 +100,8 @@ pub fn of_c(function: &Function, emit: impl Fn(&Function) -> Option<String>) -> 
     Some(lines)
 }
 
-/// The statements of C, each with its lines and its text on one line: a mark may move the ends of lines.
+/// The statements of C, each with its lines and its text on one line: a mark may move the ends of
+/// lines.
 fn statements(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
     let mut own: Vec<&str> = Vec::new();

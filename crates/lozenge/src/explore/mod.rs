@@ -1,7 +1,8 @@
 //! The page of `lozenge explore`: what is on it, and its HTML.
 //!
-//! One file that loads nothing: the script and the style are named by their hashes in a security policy, so a browser runs nothing else even
-//! if a text from outside were to get into the markup. Not here: where the texts come from (`program`, `model`, `times`).
+//! One file that loads nothing: the script and the style are named by their hashes in a security
+//! policy, so a browser runs nothing else even if a text from outside were to get into the markup.
+//! Not here: where the texts come from (`program`, `model`, `times`).
 
 mod colour;
 mod html;

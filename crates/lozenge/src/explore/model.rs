@@ -170,7 +170,8 @@ fn stages(page: &mut Page, compiled: &CompiledModel, calls: &[Called]) {
     page.stage(c);
 }
 
-/// The calls that lines of C belong to: bodies of functions, and the calls themselves, which stand in the order of the plan.
+/// The calls that lines of C belong to: bodies of functions, and the calls themselves, which stand
+/// in the order of the plan.
 fn of_c(
     compiled: &CompiledModel,
     calls: &[Called],

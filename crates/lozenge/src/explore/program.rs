@@ -32,7 +32,8 @@ struct Unit {
 /// The page of a program.
 ///
 /// # Errors
-/// What the front ends refuse, and `X0006` if there is no such definition. What later stages refuse stands on the page.
+/// What the front ends refuse, and `X0006` if there is no such definition. What later stages refuse
+/// stands on the page.
 pub fn page(arguments: &Explore, source: &Source) -> Result<Page, Failure> {
     let request = &arguments.choice.request()?;
     let front = files::open(source, request)?;
@@ -312,7 +313,8 @@ impl View<'_> {
         }]
     }
 
-    /// The function that becomes C with labels, line by line as it is printed without, and the statements that the labels come from.
+    /// The function that becomes C with labels, line by line as it is printed without, and the
+    /// statements that the labels come from.
     fn labelled(&self, unit: &Unit) -> Option<(Function, BTreeMap<Name, Name>)> {
         let function = unit.lowered.as_ref().ok()?;
         if let Ok(optimised) = &unit.scheduled
@@ -323,7 +325,8 @@ impl View<'_> {
             return Some((function.clone(), originals.collect()));
         }
         let (model, _) = unit.before.as_ref().ok()?;
-        // What is done to the loops of a program keeps the labels of statements, those that it writes twice included.
+        // What is done to the loops of a program keeps the labels of statements, those that it
+        // writes twice included.
         let passed = passes::DEFAULT.run(model.function.clone(), &mut Vec::new());
         [model.function.clone(), passed].iter().find_map(|labelled| {
             let (labelled, originals) = lines::with_own_labels(labelled);

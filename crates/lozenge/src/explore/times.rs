@@ -1,4 +1,5 @@
-//! The measured times of a page. Results are compared where both programs give some: a time of a wrong result says nothing.
+//! The measured times of a page. Results are compared where both programs give some: a time of a
+//! wrong result says nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,8 +1,10 @@
-//! Random C programs with a marked region, in the shapes that kernels have: passes, products, triangles, stencils, sums of rows and columns, sparse rows, and
-//! reads at places that an array says.
+//! Random C programs with a marked region, in the shapes that kernels have: passes, products,
+//! triangles, stencils, sums of rows and columns, sparse rows, and reads at places that an array
+//! says.
 //!
-//! A program runs by itself at several sizes and writes all arrays to the file of its argument. Matrices and vectors have room beyond the sizes, so that
-//! every subscript stays inside. Not here: running them (`command::fuzz_kernels`).
+//! A program runs by itself at several sizes and writes all arrays to the file of its argument.
+//! Matrices and vectors have room beyond the sizes, so that every subscript stays inside. Not here:
+//! running them (`command::fuzz_kernels`).
 
 use std::fmt::Write as _;
 use std::ops::{Deref, DerefMut};
@@ -15,7 +17,8 @@ const SIZES: [(i64, i64); 5] = [(0, 3), (1, 1), (7, 11), (19, 5), (40, 33)];
 const MATRICES: [&str; 4] = ["A", "B", "C", "D"];
 const VECTORS: [&str; 3] = ["x", "y", "z"];
 
-/// The types that the cores are not given, with what the output calls them. Products of two numbers of 16 bits may be beyond `int`, so they are not among them.
+/// The types that the cores are not given, with what the output calls them. Products of two numbers
+/// of 16 bits may be beyond `int`, so they are not among them.
 const OTHERS: [(&str, &str); 5] = [
     ("unsigned char", "u8"),
     ("unsigned", "u32"),
@@ -31,8 +34,8 @@ pub fn program(seed: u64) -> String {
     of_elements(random, (elem, elem), false)
 }
 
-/// The program of a seed with elements of any type: every fifth one has bytes, or integers without a sign, and another fifth has functions of `math.h`, or operations of
-/// integers.
+/// The program of a seed with elements of any type: every fifth one has bytes, or integers without
+/// a sign, and another fifth has functions of `math.h`, or operations of integers.
 pub fn any(seed: u64) -> String {
     match seed % 5 {
         4 => of_elements(Random::new(seed), OTHERS[(seed / 5 % 5) as usize], false),
@@ -99,7 +102,8 @@ struct Maker<'r> {
     float: bool,
     /// Whether places and lengths may be data: such programs have no form for the cores.
     data: bool,
-    /// Values may be those of functions, whose names end like this, or of operations that integers alone have.
+    /// Values may be those of functions, whose names end like this, or of operations that integers
+    /// alone have.
     functions: Option<&'static str>,
 }
 
@@ -252,7 +256,8 @@ impl Maker<'_> {
         self.close(vars.len() + usize::from(guarded));
     }
 
-    /// `C[i][j] += A[i][k] * B[k][j]`, with operands turned, triangles, scalings, two products, and what may stand around the sum.
+    /// `C[i][j] += A[i][k] * B[k][j]`, with operands turned, triangles, scalings, two products, and
+    /// what may stand around the sum.
     fn product(&mut self) {
         let (i, first) = (self.looped("i", None), self.random.below(3));
         let j = self.looped("j", Some(i));

@@ -1,7 +1,9 @@
-//! Models whose structure is damaged: a valid file is taken apart into messages, and some of their fields become extreme.
+//! Models whose structure is damaged: a valid file is taken apart into messages, and some of their
+//! fields become extreme.
 //!
-//! Ranks, extents, attributes, indices, types, names and missing inputs: what comes out is a file of the format, so that the stages behind the
-//! reader meet it. Each stage has to refuse it, or to take it within limits of memory and operations.
+//! Ranks, extents, attributes, indices, types, names and missing inputs: what comes out is a file
+//! of the format, so that the stages behind the reader meet it. Each stage has to refuse it, or to
+//! take it within limits of memory and operations.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! Texts made from the grammars of what the command reads: schedules, loop programs, strategies, functional programs and rules, with
-//! numbers at their extremes.
+//! Texts made from the grammars of what the command reads: schedules, loop programs, strategies,
+//! functional programs and rules, with numbers at their extremes.
 //!
-//! A text is first a sentence of its grammar. Then some of its words change places or are exchanged for others of their
-//! kind, so that most texts come through the reader and reach what is behind it. Not here: what is done with them
-//! (`command::fuzz_texts`).
+//! A text is first a sentence of its grammar. Then some of its words change places or are exchanged
+//! for others of their kind, so that most texts come through the reader and reach what is behind
+//! it. Not here: what is done with them (`command::fuzz_texts`).
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub enum Kind {
     Schedule,
     /// A loop program.
     Loops,
-    /// A strategy for [`STRATEGIC`].
+    /// A strategy for `STRATEGIC`.
     Strategy,
     /// A functional program.
     Program,
@@ -323,8 +323,8 @@ impl Maker<'_> {
         file[start..end].to_owned()
     }
 
-    /// The text with some words changed: numbers become others, names take the place of names, groups in brackets are doubled,
-    /// nested or emptied.
+    /// The text with some words changed: numbers become others, names take the place of names,
+    /// groups in brackets are doubled, nested or emptied.
     fn changed(&mut self, text: &str, changes: u64) -> String {
         let mut words = words(text);
         for _ in 0..changes {

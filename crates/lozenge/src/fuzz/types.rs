@@ -1,8 +1,10 @@
-//! Random C programs with a marked region over all integer types and signs: counters, sizes, subscripts, conversions, conditions on data, and members of structures.
+//! Random C programs with a marked region over all integer types and signs: counters, sizes,
+//! subscripts, conversions, conditions on data, and members of structures.
 //!
-//! What wraps around, loses bits or overlaps is meant to happen now and then: original and result must agree there too. Three of four programs are calm: their loops end
-//! soon, and nothing in them is undefined. Of the others, some have no meaning in C, or run for long; the caller finds that out by running the original with checks, and
-//! passes them over.
+//! What wraps around, loses bits or overlaps is meant to happen now and then: original and result
+//! must agree there too. Three of four programs are calm: their loops end soon, and nothing in them
+//! is undefined. Of the others, some have no meaning in C, or run for long; the caller finds that
+//! out by running the original with checks, and passes them over.
 
 use std::fmt::Write as _;
 use std::ops::{Deref, DerefMut};
@@ -197,7 +199,8 @@ impl Maker<'_> {
         let first = if self.chance(3) { first } else { self.random.below(3).to_string() };
         let form = self.random.below(10);
         let header = match form {
-            // What counts down begins at a number that is not negative, and what counts up has a second bound.
+            // What counts down begins at a number that is not negative, and what counts up has a
+            // second bound.
             0 if self.calm && step == 1 => {
                 format!("{ty} {name} = 0; {name} != {}; {name}++", self.one_of(&["n", "m"]))
             }

@@ -59,7 +59,8 @@ const MAX_LIBRARY: u64 = 4 << 30;
 /// The bytes of the library.
 ///
 /// # Errors
-/// `X0302` if the C compiler refuses the files or does not link them, `X0301` if there is no archiver, `X0004` if a file can't be written.
+/// `X0302` if the C compiler refuses the files or does not link them, `X0301` if there is no
+/// archiver, `X0004` if a file can't be written.
 pub fn build(compiler: &Compiler, recipe: &Recipe<'_>) -> Result<Vec<u8>, Failure> {
     let scratch = Scratch::new()?;
     let paths = recipe.files.iter().map(|(name, text)| write(&scratch, name, text));

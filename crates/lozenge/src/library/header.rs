@@ -13,7 +13,8 @@ fn guard(file: &str) -> String {
     format!("LOZENGE_{}", file.chars().map(word).collect::<String>())
 }
 
-/// A header that declares these functions; `file` is its name, `about` lines that it begins with, `structs` definitions of the types of pairs.
+/// A header that declares these functions; `file` is its name, `about` lines that it begins with,
+/// `structs` definitions of the types of pairs.
 pub fn header(file: &str, about: &[String], structs: &[String], entries: &[Entry]) -> String {
     let guard = guard(file);
     let mut text = String::new();
@@ -76,7 +77,8 @@ fn told(entry: &Entry) -> Vec<String> {
     lines
 }
 
-/// The declaration; with `extents`, arrays of arrays are what they are in C, else pointers to their elements.
+/// The declaration; with `extents`, arrays of arrays are what they are in C, else pointers to their
+/// elements.
 fn declaration(entry: &Entry, extents: bool) -> String {
     let mut taken = BTreeSet::new();
     let mut parameters = Vec::new();

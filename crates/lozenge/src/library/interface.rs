@@ -45,7 +45,8 @@ pub struct Parameter {
     pub c_type: String,
     /// The element type, where it is one that arrays have.
     pub element: Option<String>,
-    /// Extents over the sizes; none for what is not known. None at all for a pointer of which nothing is known.
+    /// Extents over the sizes; none for what is not known. None at all for a pointer of which
+    /// nothing is known.
     pub shape: Option<Vec<Option<String>>>,
     /// Direction.
     pub mode: ParamMode,
@@ -61,7 +62,8 @@ const SIZES: Status = (2, "the sizes are not those that are required");
 const OUTSIDE: Status = (targets::model::OUTSIDE, "an index is outside of what it is an index of");
 const UNFIT: Status = (targets::model::UNFIT, "a branch is taken that does not fit the sizes");
 
-/// Functions that were made of definitions: as they were lowered, with their definitions where they have one.
+/// Functions that were made of definitions: as they were lowered, with their definitions where they
+/// have one.
 pub fn of_programs<'f>(
     functions: impl IntoIterator<Item = (&'f Function, Option<&'f Definition>)>,
     signatures: &[Signature],

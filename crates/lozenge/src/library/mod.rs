@@ -1,6 +1,8 @@
-//! Libraries for other programs: what a source offers its callers, the header and the manifest that say so, and the file that the C compiler makes.
+//! Libraries for other programs: what a source offers its callers, the header and the manifest that
+//! say so, and the file that the C compiler makes.
 //!
-//! Not here: the C itself (`pipeline`), and which options ask for a library (`command::compile_library`).
+//! Not here: the C itself (`pipeline`), and which options ask for a library
+//! (`command::compile_library`).
 
 mod build;
 mod header;

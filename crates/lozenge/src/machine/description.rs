@@ -1,6 +1,7 @@
 //! Descriptions of machines: `library/machines/*.toml`, and files of users.
 //!
-//! What a description leaves out is that of this machine (caches, vector registers) or a usual number.
+//! What a description leaves out is that of this machine (caches, vector registers) or a usual
+//! number.
 
 use std::path::Path;
 
@@ -221,7 +222,8 @@ impl Description {
         }
     }
 
-    /// What costs are predicted for, on so many threads: what is not described is as `usual` has it.
+    /// What costs are predicted for, on so many threads: what is not described is as `usual` has
+    /// it.
     pub fn costs(&self, usual: Machine) -> Machine {
         let core = &self.core;
         let mut machine = Machine {

@@ -70,7 +70,8 @@ pub(crate) fn check_sizes(front: &Front, request: &Request) -> Result<(), Failur
     Ok(())
 }
 
-/// The function of a definition as the mapping takes it: with `--schedule auto` its patterns get loops first, as for the other target.
+/// The function of a definition as the mapping takes it: with `--schedule auto` its patterns get
+/// loops first, as for the other target.
 fn original(front: &Front, name: &str, request: &Request) -> Result<Function, Failure> {
     let automatic = request.schedule.is_auto().then(|| super::AUTOMATIC.to_owned());
     let strategy = request.strategy.clone().or(automatic);
@@ -86,7 +87,8 @@ pub fn chosen(front: &Front, request: &Request) -> Result<Function, Failure> {
     original(front, &front.chosen(request)?, request)
 }
 
-/// Maps the chosen definition, or all. What cannot be mapped beside others that can stays on the host.
+/// Maps the chosen definition, or all. What cannot be mapped beside others that can stays on the
+/// host.
 ///
 /// # Errors
 /// What the front ends and the polyhedral side refuse.
@@ -219,8 +221,8 @@ fn one(front: &Front, original: &Function, request: &Request, way: Way) -> Resul
     Ok(mapped)
 }
 
-/// A function that no front end knows, such as an operator of a model: mapped so that the target has
-/// files for it.
+/// A function that no front end knows, such as an operator of a model: mapped so that the target
+/// has files for it.
 ///
 /// # Errors
 /// What the mapping and the target refuse.
@@ -279,10 +281,12 @@ fn in_one_way(
     Ok(mapped)
 }
 
-/// Operations of the set library for the check of local memory: four times what the largest of `tests/c/kernels` takes (`lattice`, 2.1 million in a second).
+/// Operations of the set library for the check of local memory: four times what the largest of
+/// `tests/c/kernels` takes (`lattice`, 2.1 million in a second).
 const LOCAL_MEMORY: u64 = 8_000_000;
 
-/// The numbers of cores that the kernels of a loop program are written for; none if it has no kernels.
+/// The numbers of cores that the kernels of a loop program are written for; none if it has no
+/// kernels.
 fn cores_by_hand(function: &Function) -> Vec<i64> {
     fn parallel(stmt: &Stmt) -> Option<&Loop> {
         match stmt {
@@ -313,7 +317,8 @@ fn cores_by_hand(function: &Function) -> Vec<i64> {
     found
 }
 
-/// A loop program whose kernels were written by hand: checked as any other, and otherwise left as it is.
+/// A loop program whose kernels were written by hand: checked as any other, and otherwise left as
+/// it is.
 fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request) -> Result<Mapped, Failure> {
     let threads = grid(request)?.cores();
     if let Some(cores) = cores.iter().find(|cores| **cores != threads) {
@@ -350,8 +355,10 @@ pub fn stages(all: &[OnCores]) -> String {
     text
 }
 
-/// The files for mapped definitions: of a C source the whole file with its regions replaced, else functions with the interface of the target `openmp`. Where the
-/// check of the text complains of how cores share boxes or panels, the definitions are mapped again without that, and say so in their notes.
+/// The files for mapped definitions: of a C source the whole file with its regions replaced, else
+/// functions with the interface of the target `openmp`. Where the check of the text complains of
+/// how cores share boxes or panels, the definitions are mapped again without that, and say so in
+/// their notes.
 ///
 /// # Errors
 /// What the target refuses.
@@ -384,8 +391,9 @@ fn functions(all: &[OnCores]) -> Vec<&Function> {
     all.iter().map(|one| &one.mapped.function).collect()
 }
 
-/// The files that `write` makes of definitions for a number of cores of a chip; mapped again without shares where the check of the text does not follow these, and
-/// with smaller tiles where buffers do not fit.
+/// The files that `write` makes of definitions for a number of cores of a chip; mapped again
+/// without shares where the check of the text does not follow these, and with smaller tiles where
+/// buffers do not fit.
 fn checked(
     front: &Front,
     request: &Request,
@@ -401,7 +409,8 @@ fn checked(
             }
             write(all, threads, chip)
         }
-        // What stays in local memory for all tiles, or comes early, takes more than the mapping has counted.
+        // What stays in local memory for all tiles, or comes early, takes more than the mapping has
+        // counted.
         Err(mut failure) if too_much(&failure) && request.tile.is_empty() => {
             for part in [3, 2, 1] {
                 let Ok(mut smaller) = map_all(front, request, Way { share: true, part, stages: false })

@@ -124,7 +124,8 @@ pub(super) fn optimise(
 
 /// The schedule for a function in a text: a tree, or times of statements.
 ///
-/// In a text with lines `schedule NAME`, what follows such a line is for the function NAME; one without such a line is for the only function.
+/// In a text with lines `schedule NAME`, what follows such a line is for the function NAME; one
+/// without such a line is for the only function.
 fn from_text(source: &Source, text: &Source, function: &Function) -> Result<Given, Failure> {
     let mut own = String::new();
     let mut here = true;
@@ -133,7 +134,8 @@ fn from_text(source: &Source, text: &Source, function: &Function) -> Result<Give
             here = name.trim() == function.name.as_str();
             own.push('\n');
         } else {
-            // Other lines become empty ones, so that errors tell the number of the line in the file.
+            // Other lines become empty ones, so that errors tell the number of the line in the
+            // file.
             own.push_str(if here { line } else { "" });
             own.push('\n');
         }
@@ -188,7 +190,8 @@ pub fn optimised(source: &Source, function: &Function, request: &Request) -> Res
     }
 }
 
-/// Schedules for a function: the compiler's choice, by its name, and candidates that were not chosen.
+/// Schedules for a function: the compiler's choice, by its name, and candidates that were not
+/// chosen.
 pub fn schedules(
     source: &Source,
     function: &Function,
@@ -201,8 +204,8 @@ pub fn schedules(
     Ok([(chosen, made.schedule)].into_iter().chain(made.others).collect())
 }
 
-/// As [`optimised`], but its own schedule has tiles of these sizes, and contractions are not packed or in small tiles of registers: what a picture can
-/// show.
+/// As [`optimised`], but its own schedule has tiles of these sizes, and contractions are not packed
+/// or in small tiles of registers: what a picture can show.
 pub(crate) fn optimised_small(
     source: &Source,
     function: &Function,
@@ -256,7 +259,8 @@ fn options(request: &Request) -> Result<polyhedral::Options, Failure> {
     Ok(polyhedral::Options { tiling, contraction, machine, reassociate: request.reassociate, ..default })
 }
 
-/// Threads that costs are predicted for, so that what is chosen does not depend on the machine at hand.
+/// Threads that costs are predicted for, so that what is chosen does not depend on the machine at
+/// hand.
 const THREADS: u32 = 2;
 
 /// What costs are predicted for.
@@ -292,7 +296,8 @@ pub fn scheduled(
     Ok(Lowered { function, applied, original: Some(lowered.function), notes, reassociated, ..lowered })
 }
 
-/// A function that the model cannot hold as a whole, nest by nest, and one that takes it too long, as it is; none if it was refused for something else.
+/// A function that the model cannot hold as a whole, nest by nest, and one that takes it too long,
+/// as it is; none if it was refused for something else.
 fn by_nests(refused: &Failure, lowered: Lowered, request: &Request) -> Option<Lowered> {
     let too_long = refused.diagnostics.iter().find(|d| d.code.0 == "P0002");
     if let (true, Some(why)) = (request.schedule.is_auto(), too_long) {
@@ -460,8 +465,8 @@ pub fn athread(
     Ok(Some(format!("{preamble}\n{text}")))
 }
 
-/// An array of members of structures that a region refers to, or one of pointers to rows: its elements
-/// are not beside each other.
+/// An array of members of structures that a region refers to, or one of pointers to rows: its
+/// elements are not beside each other.
 pub fn scattered(front: &Front, region: &loops::Name) -> Option<String> {
     let Parsed::C(file) = &front.parsed else { return None };
     let region = file.regions.iter().find(|one| one.function.name == *region)?;

@@ -25,7 +25,8 @@ pub(super) fn chosen(
     Ok(Lowered { candidates: choice.lines, ..choice.chosen.value })
 }
 
-/// How many loops of a function are chains: innermost ones, not in lanes, with one accumulator of floating-point numbers that each iteration updates.
+/// How many loops of a function are chains: innermost ones, not in lanes, with one accumulator of
+/// floating-point numbers that each iteration updates.
 pub(super) fn chains(function: &Function) -> usize {
     let mut numbers = BTreeSet::new();
     let float = |elem: &Elem| matches!(elem, Elem::Scalar(scalar) if scalar.is_float());
@@ -71,7 +72,8 @@ pub fn candidates(front: &Front, request: &Request) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Predicted cycles of the definitions of a source on some threads: as they are in the text, and as the request has them.
+/// Predicted cycles of the definitions of a source on some threads: as they are in the text, and as
+/// the request has them.
 ///
 /// # Errors
 /// Those of the stages.

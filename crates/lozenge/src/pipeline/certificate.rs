@@ -65,8 +65,8 @@ impl Front {
         Ok(Sides { definition: original, function, abi, mode: request.mode, steps, undecided, after })
     }
 
-    /// Sides of certificates for the chosen definition, the best first: of the loops that become C, and
-    /// where passes make these, which the checker may not follow, of those before.
+    /// Sides of certificates for the chosen definition, the best first: of the loops that become C,
+    /// and where passes make these, which the checker may not follow, of those before.
     ///
     /// # Errors
     /// As [`Front::sides`].

@@ -94,7 +94,8 @@ fn choose(source: &Source, checked: &Checked, name: &str, request: &Request) -> 
     if target.is_some() {
         now = apply(strategies.schedule(name, &now, options()).map_err(refuse)?);
     }
-    // `--schedule auto` must have a loop for every pattern before the polyhedral side can choose among loops.
+    // `--schedule auto` must have a loop for every pattern before the polyhedral side can choose
+    // among loops.
     let automatic = request.schedule.is_auto().then_some(AUTOMATIC);
     let wanted = request.strategy.as_deref().filter(|strategy| *strategy != NO_STRATEGY);
     if let Some(strategy) = wanted.or(automatic) {

@@ -157,7 +157,8 @@ fn chooses(e: &Expr) -> bool {
     }
 }
 
-/// Whether what is stored depends on data: C compilers keep no element of such a loop in a register.
+/// Whether what is stored depends on data: C compilers keep no element of such a loop in a
+/// register.
 fn stores_by_data(body: &[Stmt], guarded: bool) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::Assign(assign) => guarded && !assign.target.indices.is_empty(),
@@ -211,8 +212,9 @@ pub fn threads(source: &Source, info: &RegionInfo, function: &Function) -> Optio
     Some(Pays { condition, defined: Macro::OfFile(PAYS) })
 }
 
-/// A condition in C that holds if there is enough work for what the result has to do before it begins,
-/// and no extent is too short for it; none if it always is the faster one, as far as is predicted.
+/// A condition in C that holds if there is enough work for what the result has to do before it
+/// begins, and no extent is too short for it; none if it always is the faster one, as far as is
+/// predicted.
 pub fn work(
     source: &Source,
     region: &cfront::Region,
@@ -237,8 +239,8 @@ fn any_loop(body: &[Stmt], holds: impl Fn(&Loop) -> bool) -> bool {
     visit::nodes(body).any(|stmt| matches!(stmt, Stmt::Loop(l) if holds(l)))
 }
 
-/// Whether C compilers make vectors of an innermost loop that is said to be one, without being told:
-/// arithmetic on elements at places that no data says, and no sums.
+/// Whether C compilers make vectors of an innermost loop that is said to be one, without being
+/// told: arithmetic on elements at places that no data says, and no sums.
 fn vectorised_anyway(l: &Loop) -> bool {
     fn plain(e: &Expr) -> bool {
         match e {

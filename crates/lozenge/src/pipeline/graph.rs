@@ -1,5 +1,5 @@
-//! From models to C: each distinct call of an operator through the functional language, the translation and the loops, and one function that
-//! calls them.
+//! From models to C: each distinct call of an operator through the functional language, the
+//! translation and the loops, and one function that calls them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -301,7 +301,8 @@ const HEAD: &str = "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) 
 /// Bytes of the workspace, at most; what does not fit takes memory of its own.
 const MOST_WORKSPACE: usize = 1 << 30;
 
-/// Bytes that local arrays take at most on the thread that calls: those inside parallel loops belong to other threads.
+/// Bytes that local arrays take at most on the thread that calls: those inside parallel loops
+/// belong to other threads.
 fn taken(body: &[loops::Stmt]) -> usize {
     use loops::{Expr, LoopKind, Stmt};
     let of = |stmt: &Stmt| match stmt {
@@ -326,7 +327,8 @@ pub(super) fn lower(kernel: &Kernel, pipeline: &passes::Pipeline) -> Result<Func
     let translated = dpia::translate(definition, dpia::Mode::Default)?.function;
     let function = pipeline.run(translated, &mut Vec::new());
     let expected = definition.params.len() + kernel.results.len();
-    // Results without dimensions that stand beside each other are one pair in memory; in a model each has a place of its own.
+    // Results without dimensions that stand beside each other are one pair in memory; in a model
+    // each has a place of its own.
     let function = match polyhedral::athread::pair_splitting::apart(&function) {
         Some(apart) if function.params.len() < expected => apart.function,
         _ => function,
@@ -339,7 +341,8 @@ pub(super) fn lower(kernel: &Kernel, pipeline: &passes::Pipeline) -> Result<Func
     Ok(function)
 }
 
-/// The loops of an operator's program, as models have them: extents are numbers, so most of what subscripts are clamped to, and divided by, can be decided.
+/// The loops of an operator's program, as models have them: extents are numbers, so most of what
+/// subscripts are clamped to, and divided by, can be decided.
 ///
 /// # Errors
 /// What the translation refuses.

@@ -1,7 +1,7 @@
 //! From a source text to any of the stages: the order in which the other crates are called.
 //!
-//! [`Front::open`] reads a source, [`Front::lower`] takes a definition of it to a loop program, and
-//! [`Front::emit`] gives the text of a stage. What is wanted is said by a [`Request`]; results come
+//! `Front::open` reads a source, `Front::lower` takes a definition of it to a loop program, and
+//! `Front::emit` gives the text of a stage. What is wanted is said by a [`Request`]; results come
 //! with their warnings, and nothing is printed. Not here: files and processes (`files`, `execute`),
 //! which a request brings along where a source refers to others, and what the stages do.
 
@@ -9,6 +9,7 @@ pub mod athread;
 mod c;
 mod candidates;
 mod certificate;
+mod emission;
 mod functional;
 mod gain;
 pub mod graph;
@@ -28,6 +29,7 @@ use polyhedral::Optimized;
 pub use c::{done, machine, region_text, schedule_header};
 pub use candidates::{candidates, cycles};
 pub use certificate::Sides;
+pub use emission::{Emission, Promise};
 pub use functional::AUTOMATIC;
 use targets::{Emitted, Stage, Style};
 
@@ -75,36 +77,9 @@ pub struct Lowered {
     pub warnings: Vec<String>,
     /// The passes that changed the function, with the function after each.
     pub applied: Vec<Applied>,
-    /// The candidates, the chosen one first, with what is predicted for each; empty without a choice.
+    /// The candidates, the chosen one first, with what is predicted for each; empty without a
+    /// choice.
     pub candidates: Vec<String>,
-}
-
-/// The text of a stage.
-#[derive(Clone, Debug)]
-pub struct Emission {
-    /// The text.
-    pub text: String,
-    /// Things to look at; the text is right without.
-    pub warnings: Vec<Diagnostic>,
-    /// Remarks without a code and a place, a line each.
-    pub notes: Vec<String>,
-    /// Macros of C regions whose values are built into the text.
-    pub macros: Vec<String>,
-    /// What regions of C functions go by.
-    pub promises: Vec<Promise>,
-    /// Whether updates of C regions may be made in another order, as asked for or declared: results then differ by roundings.
-    pub reassociated: bool,
-}
-
-/// What the result of a region of a C file goes by.
-#[derive(Clone, Debug)]
-pub struct Promise {
-    /// The C function that the region is in.
-    pub function: String,
-    /// What is taken for true without a test.
-    pub assumed: Vec<String>,
-    /// What is tested before it.
-    pub tested: Vec<String>,
 }
 
 /// What the candidates for a functional program are called.
@@ -190,7 +165,8 @@ impl Front {
         })
     }
 
-    /// Takes the chosen definition to a loop function, and through the polyhedral side where that is asked for.
+    /// Takes the chosen definition to a loop function, and through the polyhedral side where that
+    /// is asked for.
     ///
     /// # Errors
     /// `X0006` if there is no such definition; what the stages refuse.
@@ -241,7 +217,8 @@ impl Front {
         }
     }
 
-    /// What the polyhedral side refuses in a definition without naming a place gets the line where that begins.
+    /// What the polyhedral side refuses in a definition without naming a place gets the line where
+    /// that begins.
     fn placed(&self, name: &str, mut failure: Failure) -> Failure {
         let span = self.first_line(&Name::new(name));
         if let Some(span) =
@@ -423,7 +400,8 @@ impl Front {
         Ok(self.lower(&request)?.function)
     }
 
-    /// The statements of a region that a text names (`` `S0` ``), and where they stand; none of other sources.
+    /// The statements of a region that a text names (`` `S0` ``), and where they stand; none of
+    /// other sources.
     pub fn statements(&self, name: &Name, text: &str) -> Vec<(Name, Span)> {
         let Parsed::C(file) = &self.parsed else { return Vec::new() };
         let Some(region) = file.regions.iter().find(|region| region.function.name == *name) else {
@@ -480,7 +458,8 @@ impl Front {
         c::optimised(&self.source, function, request)
     }
 
-    /// Schedules for a function, by names for people: the compiler's choice first, then the other candidates.
+    /// Schedules for a function, by names for people: the compiler's choice first, then the other
+    /// candidates.
     ///
     /// # Errors
     /// What the polyhedral side refuses.

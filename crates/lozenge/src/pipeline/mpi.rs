@@ -1,5 +1,5 @@
-//! The target `mpi`: functions over ranks by the polyhedral side, the loops of each rank as any other
-//! loops of this machine, files by the target.
+//! The target `mpi`: functions over ranks by the polyhedral side, the loops of each rank as any
+//! other loops of this machine, files by the target.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,8 @@ pub struct OnRanks {
 /// The chosen definitions over ranks.
 ///
 /// # Errors
-/// What the stages refuse; `P0902` for a distribution that does not fit; `P0903` for a grid that does not have the
-/// ranks.
+/// What the stages refuse; `P0902` for a distribution that does not fit; `P0903` for a grid that
+/// does not have the ranks.
 pub fn map(front: &Front, request: &Request) -> Result<Vec<OnRanks>, Failure> {
     super::athread::check_sizes(front, request)?;
     front.wanted(request)?.iter().map(|name| one(front, name, request)).collect()
@@ -145,7 +145,8 @@ pub fn files(front: &Front, request: &Request, all: &[OnRanks]) -> Result<Output
     targets::mpi::files(&ready, &request.stem()).map_err(Failure::from)
 }
 
-/// The loops of a rank in the order that the compiler chooses for this machine; as they are where it has none.
+/// The loops of a rank in the order that the compiler chooses for this machine; as they are where
+/// it has none.
 fn scheduled(front: &Front, kernel: Kernel, request: &Request) -> Kernel {
     let auto = Request { schedule: Schedule::Auto, reassociate: false, ..request.clone() };
     let function = match front.optimized(&kernel.function, &auto) {

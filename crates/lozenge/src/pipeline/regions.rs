@@ -117,7 +117,7 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
     let (on_one_thread, contracted) = (optimised.report.on_one_thread, optimised.report.contracted);
     let function = match loops::directive::any(&region.function) {
         // Threads that are asked for stay.
-        true => optimised.function,
+        true => passes::DIRECTED.run(optimised.function, &mut Vec::new()),
         false => passes::SCHEDULED.run(optimised.function, &mut Vec::new()),
     };
     if function.body == region.function.body {
@@ -145,8 +145,8 @@ pub(super) fn keeps_text(source: &Source, region: &cfront::Region, request: &Req
 
 fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Result<Rewritten, Failure> {
     let info = &region.info;
-    // Where it is neither proved nor tested that pointers are apart, it is refused, unless it keeps its
-    // text anyway.
+    // Where it is neither proved nor tested that pointers are apart, it is refused, unless it keeps
+    // its text anyway.
     let refused = versions::tested(source, info, Vec::new(), request).err();
     if let Some(refused) = refused.filter(|_| !keeps_text(source, region, request)) {
         return Err(refused);

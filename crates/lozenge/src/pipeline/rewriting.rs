@@ -144,7 +144,8 @@ fn rounds(
     Ok(all)
 }
 
-/// What depends on parameters only is computed, branches are decided by it, equal calls are merged, dead ones go; says how many nodes that were.
+/// What depends on parameters only is computed, branches are decided by it, equal calls are merged,
+/// dead ones go; says how many nodes that were.
 fn simplify(model: &mut Model, memory: u64) -> Result<usize, Diagnostic> {
     let options = FoldOptions::for_models().within(memory);
     let done = graph::simplify::simplify(model, &options);

@@ -86,7 +86,8 @@ fn holds(text: &str, function: &Function, request: &Request) -> bool {
 }
 
 impl Front {
-    /// What is told of a file of tuned schedules: which functions it is for, and which have changed since.
+    /// What is told of a file of tuned schedules: which functions it is for, and which have changed
+    /// since.
     ///
     /// # Errors
     /// What the stages refuse.

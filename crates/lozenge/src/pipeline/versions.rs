@@ -1,6 +1,8 @@
-//! What is tested before a region of a C file: where it does not hold, the text of the region runs as it was written.
+//! What is tested before a region of a C file: where it does not hold, the text of the region runs
+//! as it was written.
 //!
-//! Three things: what the front end assumes of sizes, that pointers do not overlap, and that index arithmetic of the result fits in 64 bits.
+//! Three things: what the front end assumes of sizes, that pointers do not overlap, and that index
+//! arithmetic of the result fits in 64 bits.
 
 use cfront::{AliasPair, RegionInfo, SizeVariable};
 use loops::fits::{self, Ranges};
@@ -11,7 +13,8 @@ use super::c::first_line;
 use crate::failure::{Failure, Source};
 use crate::request::{Request, Schedule};
 
-/// Sizes of 64 bits are at most 2 to this power where that is tested: more elements than any memory has.
+/// Sizes of 64 bits are at most 2 to this power where that is tested: more elements than any memory
+/// has.
 const BITS: u32 = 48;
 
 /// What is tested before a region, beside what the front end assumes.
@@ -79,7 +82,8 @@ pub fn promise(info: &RegionInfo, note: Option<&Diagnostic>, request: &Request) 
     }
 }
 
-/// Conditions on sizes under which all index arithmetic of a function fits in 64 bits, each with what it says; none if there are no such.
+/// Conditions on sizes under which all index arithmetic of a function fits in 64 bits, each with
+/// what it says; none if there are no such.
 pub(crate) fn sizes_that_fit(info: &RegionInfo, function: &Function) -> Option<Vec<(String, String)>> {
     let unsigned = |s: &SizeVariable| s.c_type.starts_with("unsigned");
     let long = |s: &SizeVariable| s.c_type.contains("long");

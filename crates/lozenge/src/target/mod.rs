@@ -1,8 +1,9 @@
 //! The registry: which targets there are, and what each needs beside printing.
 //!
 //! A target is a value of the crate `targets` (its name, its options, its stages, its text) that
-//! also implements [`Backend`] here: how a source becomes its files, how these are run, and how they
-//! are measured. Whoever needs a target gets it from here by its name, and asks it what it can do.
+//! also implements [`Backend`] here: how a source becomes its files, how these are run, and how
+//! they are measured. Whoever needs a target gets it from here by its name, and asks it what it can
+//! do.
 
 mod athread;
 mod mpi;

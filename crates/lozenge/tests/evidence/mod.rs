@@ -1,4 +1,5 @@
-//! That a verdict of Coq's says what it seems to: who is believed, what is asked, and that wrong certificates are rejected.
+//! That a verdict of Coq's says what it seems to: who is believed, what is asked, and that wrong
+//! certificates are rejected.
 //!
 //! Not here: the verdicts on the library, and mutants of loops.
 
@@ -122,7 +123,8 @@ fn certificates_by_hand() {
     golden::compare(&folder.join("by_hand.txt"), &lines).unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// The integers of the theory are those of the one table of arithmetic (`tests/arithmetic/integers.txt`).
+/// The integers of the theory are those of the one table of arithmetic
+/// (`tests/arithmetic/integers.txt`).
 #[test]
 fn arithmetic() {
     let Some(coq) = coq() else { return };

@@ -1,6 +1,8 @@
-//! Certificates with one field changed, as a mistake of the exporter would: each says something that is not so.
+//! Certificates with one field changed, as a mistake of the exporter would: each says something
+//! that is not so.
 //!
-//! Not here: other loops (`mutants`). A parameter's type, say, is changed on one side only; changed on both it is another program's certificate.
+//! Not here: other loops (`mutants`). A parameter's type, say, is changed on one side only; changed
+//! on both it is another program's certificate.
 
 use dpia::certificate::Certificate;
 use dpia::certificate::data::{ArrayType, Exp, Law, Op, Tables, Tm, Ty};

@@ -1,4 +1,5 @@
-//! Mutants of loop programs: the same program with one thing changed, as a mistake of a compiler would.
+//! Mutants of loop programs: the same program with one thing changed, as a mistake of a compiler
+//! would.
 //!
 //! Not here: whether a mutant computes anything else than the original; many do not.
 
@@ -11,7 +12,8 @@ use loops::{Assign, BinaryOp, CompareOp, Component, Expr, Function, Loop, LoopKi
 /// What was changed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
-    /// A subscript is off by one, or two subscripts have changed places, or the other half of a pair is meant.
+    /// A subscript is off by one, or two subscripts have changed places, or the other half of a
+    /// pair is meant.
     Index,
     /// Operands have changed places.
     Order,

@@ -1,7 +1,8 @@
-//! Boxes of constant extents around what accesses touch in a tile, by the numbers of the tile loops (section 5.2).
+//! Boxes of constant extents around what accesses touch in a tile, by the numbers of the tile loops
+//! (section 5.2).
 //!
-//! The same boxes are asked for at many sizes of tiles, in the search and again for the sizes that it has chosen; questions that come again are answered from
-//! what is known ([`crate::memo`]).
+//! The same boxes are asked for at many sizes of tiles, in the search and again for the sizes that
+//! it has chosen; questions that come again are answered from what is known ([`crate::memo`]).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -89,7 +90,8 @@ pub(super) fn prefix(model: &Model, kernel: &Kernel, part: usize, level: usize) 
     prefix_on(model, (kernel, part, level), &of, &domain)
 }
 
-/// As [`prefix`], for all that lies between the bounds of the instances, whatever conditions on remainders (`i % 3 != 0`, steps) leave out.
+/// As [`prefix`], for all that lies between the bounds of the instances, whatever conditions on
+/// remainders (`i % 3 != 0`, steps) leave out.
 pub(super) fn prefix_by_bounds(
     model: &Model,
     kernel: &Kernel,
@@ -172,7 +174,8 @@ fn prefix_on(
     map.ok_or_else(|| fault::edit("a kernel without loops"))
 }
 
-/// The elements that an access touches while a kernel runs, by the numbers of the loops around the kernel.
+/// The elements that an access touches while a kernel runs, by the numbers of the loops around the
+/// kernel.
 pub(super) fn reached(model: &Model, kernel: &Kernel, site: &Site) -> Result<UnionMap> {
     let elements = || site.touch.relation.intersect_params(&model.context)?.to_union();
     let elements = elements().map_err(fault::library)?;
@@ -204,7 +207,8 @@ pub(super) fn touched(model: &Model, kernel: &Kernel, sites: &[&Site], level: us
 
 /// Extents and corner of the box around accesses, if there is one.
 ///
-/// A tighter corner may be a quotient of a tile's number (blocks of a reduction); then fewer tile loops give a corner that is affine.
+/// A tighter corner may be a quotient of a tile's number (blocks of a reduction); then fewer tile
+/// loops give a corner that is affine.
 pub(super) fn boxed(
     model: &Model,
     kernel: &Kernel,
@@ -268,7 +272,8 @@ fn hull(model: &Model, kernel: &Kernel, sites: &[&Site], level: usize) -> Result
     read().map_err(fault::library)
 }
 
-/// The box of a group as a map from the numbers of its tile loops; none if the extents of the array cannot be written as a set.
+/// The box of a group as a map from the numbers of its tile loops; none if the extents of the array
+/// cannot be written as a set.
 pub(super) fn box_map(model: &Model, kernel: &Kernel, group: &Group) -> Result<Option<Map>> {
     let Some((_, dims)) = declared(model, &group.array) else { return Ok(None) };
     let sizes: Vec<String> = model.function.sizes.iter().map(|s| readable(s)).collect();

@@ -1,8 +1,8 @@
 //! Forms of a function that are mapped to cores, and the choice among their results.
 //!
-//! What can run in parallel, and what fits into local memory, depends on how a function is written. Each
-//! function here has a list of forms and asks the next one for each: forms of scalars, of sums, of what is
-//! overwritten, of the grid, of storage. [`Best`] keeps the better of two results.
+//! What can run in parallel, and what fits into local memory, depends on how a function is written.
+//! Each function here has a list of forms and asks the next one for each: forms of scalars, of
+//! sums, of what is overwritten, of the grid, of storage. [`Best`] keeps the better of two results.
 
 use loops::{Function, Stmt};
 use passes::{Of, SCALAR_REPLACEMENT, STORE_FORWARDING, Uses, expand_levels, propagate_copies};
@@ -40,8 +40,8 @@ impl Best {
     }
 }
 
-/// Whether a result leaves fewer loops to the host, or takes less time by the cost model where the host has
-/// none: what the host does has no time there.
+/// Whether a result leaves fewer loops to the host, or takes less time by the cost model where the
+/// host has none: what the host does has no time there.
 fn is_better(this: &Mapped, other: &Mapped) -> bool {
     let whole = this.on_host == 0 && other.on_host == 0;
     this.on_host < other.on_host || (whole && this.seconds < other.seconds)
@@ -50,10 +50,10 @@ fn is_better(this: &Mapped, other: &Mapped) -> bool {
 /// A form of a function; none if it is the same.
 type Form = fn(&Function) -> Option<Function>;
 
-/// Forms of a function that is refused, or leaves loops to the host. Planes that take turns have numbers
-/// where steps are told apart. In a triangular nest the scalars of a sum have no elements for all
-/// iterations, and where it is stored it has; an element that is changed while others of its array are read
-/// needs a box of its own, and a scalar does not.
+/// Forms of a function that is refused, or leaves loops to the host. Planes that take turns have
+/// numbers where steps are told apart. In a triangular nest the scalars of a sum have no elements
+/// for all iterations, and where it is stored it has; an element that is changed while others of
+/// its array are read needs a box of its own, and a scalar does not.
 const ELSE: [Form; 3] = [
     modulo_planes::in_turns,
     |function| STORE_FORWARDING.run(function),
@@ -62,8 +62,8 @@ const ELSE: [Form; 3] = [
 
 /// Maps a function in the best of its forms.
 pub(super) fn best(function: &Function, options: &Options) -> Result<Mapped> {
-    // A scalar that only names a value would get an element for each iteration; one that several statements
-    // use still may, or they all compute it.
+    // A scalar that only names a value would get an element for each iteration; one that several
+    // statements use still may, or they all compute it.
     let scalars = [Uses::One, Uses::Any]
         .map(|uses| propagate_copies(function, uses).unwrap_or_else(|| function.clone()));
     let [function, again] = &scalars;
@@ -145,8 +145,8 @@ fn with_copies(function: &Function, options: &Options) -> Result<Mapped> {
     best.result()
 }
 
-/// Maps a function with the loops over the cores that are wanted. Where the boxes of two cores meet with
-/// two loops over the cores, they may not with one.
+/// Maps a function with the loops over the cores that are wanted. Where the boxes of two cores meet
+/// with two loops over the cores, they may not with one.
 fn on_grid(function: &Function, options: &Options) -> Result<Mapped> {
     let refusal = match with_storage(function, options) {
         Err(refusal) if refusal.code.0 == "P0803" => refusal,
@@ -174,8 +174,8 @@ fn with_storage(function: &Function, options: &Options) -> Result<Mapped> {
     refused.result()
 }
 
-/// A function as it is, with an array for each iteration of two loops, and of all loops, if these are
-/// others; arrays of which an iteration needs nothing from others are its own.
+/// A function as it is, with an array for each iteration of two loops, and of all loops, if these
+/// are others; arrays of which an iteration needs nothing from others are its own.
 fn storage(function: &Function, options: &Options) -> Vec<Function> {
     let mut forms = vec![function.clone()];
     for levels in [2, usize::MAX] {

@@ -1,4 +1,5 @@
-//! Whether buffers are coherent with main memory: what a core brings out no other may touch, and no value is read through another box than it was written to.
+//! Whether buffers are coherent with main memory: what a core brings out no other may touch, and no
+//! value is read through another box than it was written to.
 
 use isl::{Dim, Map, UnionSet};
 
@@ -17,8 +18,9 @@ pub(super) struct Conflict {
 
 /// Why the buffers of a kernel would not be coherent with main memory, if they would not.
 ///
-/// Cores share nothing while a kernel runs: what one brings out no other may touch. On one core, a value that is read through another buffer than
-/// the one that it was written to must have gone out and come in between.
+/// Cores share nothing while a kernel runs: what one brings out no other may touch. On one core, a
+/// value that is read through another buffer than the one that it was written to must have gone out
+/// and come in between.
 pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<Option<Conflict>> {
     let because = |reason: String, way_out: &str| Ok(Some(Conflict { reason, way_out: way_out.to_owned() }));
     let sites = sites(model, kernel);
@@ -145,7 +147,8 @@ fn of_group(site: &Site, group: &Group) -> bool {
             .any(|(statement, access)| *statement == site.statement && *access == site.access)
 }
 
-/// The box of a group by outer loops and the tile numbers that are mapped to cores; the outer loops are kept on the side of the elements too.
+/// The box of a group by outer loops and the tile numbers that are mapped to cores; the outer loops
+/// are kept on the side of the elements too.
 fn by_core(model: &Model, kernel: &Kernel, group: &Group, mapped: usize) -> Result<Option<Map>> {
     let Some(whole) = box_map(model, kernel, group)? else { return Ok(None) };
     let outer = kernel.outer.len();

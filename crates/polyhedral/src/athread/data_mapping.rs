@@ -1,8 +1,11 @@
-//! Data mapping (sections 5.1 to 5.3): what goes to local memory, in which boxes, and inside which loop it is moved.
+//! Data mapping (sections 5.1 to 5.3): what goes to local memory, in which boxes, and inside which
+//! loop it is moved.
 //!
-//! The four principles: what the cores read and have not written is brought in; what they write is brought out; scalars are arrays of no dimensions;
-//! scalars that are only read are arguments of the kernel. Accesses of one array share a buffer where a box around all is no larger than their own boxes.
-//! A box has constant extents and a corner that is affine in the numbers of the tiles; at the rim of the array it is cut off.
+//! The four principles: what the cores read and have not written is brought in; what they write is
+//! brought out; scalars are arrays of no dimensions; scalars that are only read are arguments of
+//! the kernel. Accesses of one array share a buffer where a box around all is no larger than their
+//! own boxes. A box has constant extents and a corner that is affine in the numbers of the tiles;
+//! at the rim of the array it is cut off.
 
 use isl::{Set, UnionMap, UnionSet};
 use loops::{Access, Expr, Name, ParamMode};
@@ -66,7 +69,8 @@ pub(super) fn is_argument(model: &Model, array: &Name) -> bool {
     model.function.params.iter().any(|p| p.name == *array && p.dims.is_empty() && p.mode == ParamMode::In)
 }
 
-/// The accesses of a kernel to arrays that may go to local memory. Loads come in the order in which the model lists them.
+/// The accesses of a kernel to arrays that may go to local memory. Loads come in the order in which
+/// the model lists them.
 pub(super) fn sites<'a>(model: &'a Model, kernel: &Kernel) -> Vec<Site<'a>> {
     let mut sites = Vec::new();
     for (part, own) in kernel.parts.iter().enumerate() {
@@ -90,7 +94,8 @@ pub(super) fn sites<'a>(model: &'a Model, kernel: &Kernel) -> Vec<Site<'a>> {
     sites
 }
 
-/// Groups the accesses of a kernel into buffers; the kernel has sizes for its tiles. `None` for accesses that no box can hold.
+/// Groups the accesses of a kernel into buffers; the kernel has sizes for its tiles. `None` for
+/// accesses that no box can hold.
 pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Result<Vec<Group>, Name>> {
     let sites = sites(model, kernel);
     let mut arrays: Vec<&Name> = Vec::new();
@@ -120,7 +125,8 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
                 still &= boxed(model, kernel, &here, deep(first))?.is_some_and(|(own, _)| own == extents);
             }
             if kernel.whole {
-                // What the program has of its own never leaves; of the rest each part has boxes of its own, which come before it and go after it.
+                // What the program has of its own never leaves; of the rest each part has boxes of
+                // its own, which come before it and go after it.
                 still = model.locals.iter().any(|l| l.name == *array);
             }
             if still && in_all_tiles(model, kernel, &own)? {
@@ -179,7 +185,8 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
     Ok(Ok(groups))
 }
 
-/// The accesses of one array, as sets of which no two meet while the kernel runs: two planes of the array, or a row and what is below it.
+/// The accesses of one array, as sets of which no two meet while the kernel runs: two planes of the
+/// array, or a row and what is below it.
 fn meeting<'a, 's>(
     model: &Model,
     kernel: &Kernel,
@@ -207,8 +214,9 @@ fn meeting<'a, 's>(
     Ok(classes.into_iter().map(|(_, members)| members).collect())
 }
 
-/// Whether what is written goes out where it has been written: parts that write have instances in all tiles of the kernel, if sizes are not 0. A part for the last
-/// step of a loop around has none in the others. What is the program's own does not go out.
+/// Whether what is written goes out where it has been written: parts that write have instances in
+/// all tiles of the kernel, if sizes are not 0. A part for the last step of a loop around has none
+/// in the others. What is the program's own does not go out.
 fn in_all_tiles(model: &Model, kernel: &Kernel, sites: &[&Site]) -> Result<bool> {
     let touched = |part: &usize| sites.iter().any(|s| s.part == *part);
     let own = sites.first().is_some_and(|s| model.locals.iter().any(|l| l.name == s.touch.array));
@@ -285,7 +293,8 @@ fn group(
     });
     let stays = own && !elsewhere && group.part.is_none();
     group.get = !written || !written_first(model, kernel, &group, sites)?;
-    // Of what goes out the check of the text has to see that one tile writes it: no loop over tiles is inside of where it is moved.
+    // Of what goes out the check of the text has to see that one tile writes it: no loop over tiles
+    // is inside of where it is moved.
     let inner = |part: usize| kernel.parts[part].inner.len();
     let deepest = sites.iter().map(|s| kernel.parallel.len() + inner(s.part)).max();
     let seen = stays || deepest == Some(group.level);
@@ -321,7 +330,8 @@ fn written_first(model: &Model, kernel: &Kernel, group: &Group, sites: &[&Site])
     })
 }
 
-/// Whether each read of a box sees what its tile has written before. Such a write stays before the read in whatever order the tile has.
+/// Whether each read of a box sees what its tile has written before. Such a write stays before the
+/// read in whatever order the tile has.
 fn written_before(model: &Model, kernel: &Kernel, group: &Group, sites: &[&Site]) -> Result<bool> {
     let depth = group.level;
     let tiles = |site: &Site| -> Result<UnionMap> { prefix(model, kernel, site.part, depth) };
@@ -339,7 +349,8 @@ fn written_before(model: &Model, kernel: &Kernel, group: &Group, sites: &[&Site]
                 let back = tiles(write)?.reverse().map_err(fault::library)?;
                 let same = tiles(read)?.apply_range(&back).map_err(fault::library)?;
                 let own = || -> isl::Result<UnionMap> {
-                    // From each read to writes of its tile that come before it, and from there to their elements.
+                    // From each read to writes of its tile that come before it, and from there to
+                    // their elements.
                     let before = dependence::before(source, target)?.reverse()?.to_union()?;
                     let all = write.touch.relation.to_union()?;
                     same.intersect(&before)?.apply_range(&all)

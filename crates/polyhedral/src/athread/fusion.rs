@@ -1,7 +1,9 @@
-//! Fusion over different numbers of parallel loops: a nest that makes the elements of a matrix, one by one, joins the sums over them.
+//! Fusion over different numbers of parallel loops: a nest that makes the elements of a matrix, one
+//! by one, joins the sums over them.
 //!
-//! `A[i][j] += ...` can run in parallel over both loops, `x[j] += A[i][j] * y[i]` over one; side by side they move the matrix once more. Where each element is
-//! used in the iteration of both loops that makes it, the first nest gives up a parallel loop, and both run in the same tiles.
+//! `A[i][j] += ...` can run in parallel over both loops, `x[j] += A[i][j] * y[i]` over one; side by
+//! side they move the matrix once more. Where each element is used in the iteration of both loops
+//! that makes it, the first nest gives up a parallel loop, and both run in the same tiles.
 
 use super::host_split::{self, Kernel, Part};
 use crate::dependence::Dependence;
@@ -9,7 +11,8 @@ use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::tree::{Branch, FunctionText, LoopCode, Member, Node, SetText};
 
-/// Two kernels in one, with a part that has statements of both; none if that is not right, or of no use.
+/// Two kernels in one, with a part that has statements of both; none if that is not right, or of no
+/// use.
 pub(super) fn fused(
     model: &Model,
     dependences: &[Dependence],
@@ -83,7 +86,8 @@ fn together(model: &Model, dependences: &[Dependence], a: &Part, b: &Part) -> Re
     }))
 }
 
-/// Whether what is below some loops is statements alone, so that the parallel ones may go innermost.
+/// Whether what is below some loops is statements alone, so that the parallel ones may go
+/// innermost.
 pub(super) fn flat(leaf: &Node) -> bool {
     match leaf {
         Node::Leaf => true,

@@ -1,7 +1,8 @@
 //! The heterogeneous split (section 4.1): what becomes a kernel, and what stays on the host.
 //!
-//! A kernel is the outermost band with parallel loops. As few spawns as possible: neighbours whose dependences stay inside one iteration of their parallel
-//! loops become one kernel, so that what one computes is still in local memory for the next.
+//! A kernel is the outermost band with parallel loops. As few spawns as possible: neighbours whose
+//! dependences stay inside one iteration of their parallel loops become one kernel, so that what
+//! one computes is still in local memory for the next.
 
 use isl::{UnionMap, UnionPwAff, UnionSet};
 
@@ -41,7 +42,8 @@ pub(super) enum Rounds {
     Any,
     /// Full ones, if a tile has one iteration of that loop.
     Full,
-    /// Those after full ones: the next loop begins at a multiple of so many iterations, which tiles must not lie across.
+    /// Those after full ones: the next loop begins at a multiple of so many iterations, which tiles
+    /// must not lie across.
     Left(i64),
 }
 
@@ -62,9 +64,11 @@ pub(super) struct Kernel {
     pub groups: Vec<Group>,
     /// What it does with a panel of a matrix, if it is one of those.
     pub panel: Option<Panel>,
-    /// Whether it is right only for sizes up to a bound, so that what a tile needs of an array by rows is there as a whole.
+    /// Whether it is right only for sizes up to a bound, so that what a tile needs of an array by
+    /// rows is there as a whole.
     pub whole: bool,
-    /// Whether accesses of one array that never meet have boxes of their own, so that two planes of it are as two arrays.
+    /// Whether accesses of one array that never meet have boxes of their own, so that two planes of
+    /// it are as two arrays.
     pub apart: bool,
     /// What rounds its tiles are for.
     pub rounds: Rounds,
@@ -88,7 +92,8 @@ pub(super) struct Part {
     pub filter: SetText,
     /// Loops that are tiled beside the parallel ones, in the order of their tile loops.
     pub inner: Vec<Member>,
-    /// How many of them, from the outermost, have tiles of one iteration, because they are not permutable with the rest.
+    /// How many of them, from the outermost, have tiles of one iteration, because they are not
+    /// permutable with the rest.
     pub single: usize,
     /// Sizes that the first of these loops have as a whole, so that one tile is all of them.
     pub whole: Vec<i64>,
@@ -98,7 +103,8 @@ pub(super) struct Part {
     pub leaf: Node,
     /// Its statements, as positions in the model.
     pub statements: Vec<usize>,
-    /// The rounds that all cores come by for what they share, if these are more than a core's own tiles.
+    /// The rounds that all cores come by for what they share, if these are more than a core's own
+    /// tiles.
     pub pad: Option<Pad>,
 }
 
@@ -176,7 +182,8 @@ fn items(
                 true => (0..members.len()).filter(|k| !coincident[*k]).map(|k| members[k].clone()).collect(),
                 false => Vec::new(),
             };
-            // The outer two are mapped to the cores; a third has tile loops among theirs, and what is more is tiled inside.
+            // The outer two are mapped to the cores; a third has tile loops among theirs, and what
+            // is more is tiled inside.
             let mut inner: Vec<Member> = match parallel.len() {
                 n @ 4.. => parallel.drain(2..n - 1).collect(),
                 _ => vec![],
@@ -200,7 +207,8 @@ fn items(
     }
 }
 
-/// The parts of a kernel below its parallel loops: since nothing is carried by those, their points can be distributed over what is below.
+/// The parts of a kernel below its parallel loops: since nothing is carried by those, their points
+/// can be distributed over what is below.
 fn descend(
     model: &Model,
     filter: &UnionSet,
@@ -284,7 +292,8 @@ pub(super) fn restricted(model: &Model, members: &[Member], filter: &UnionSet) -
         .collect()
 }
 
-/// Appends an item; a kernel joins the one before it where their dependences stay inside one iteration of the parallel loops.
+/// Appends an item; a kernel joins the one before it where their dependences stay inside one
+/// iteration of the parallel loops.
 fn join(model: &Model, dependences: &[Dependence], result: &mut Vec<Item>, item: Item) -> Result<()> {
     if let Item::Kernel(kernel) = &item {
         for place in (0..result.len()).rev() {
@@ -317,7 +326,8 @@ fn join(model: &Model, dependences: &[Dependence], result: &mut Vec<Item>, item:
     Ok(())
 }
 
-/// The kernel above some item that a kernel has to stay behind, with which it could be one: it may come down, past what does not depend on it.
+/// The kernel above some item that a kernel has to stay behind, with which it could be one: it may
+/// come down, past what does not depend on it.
 fn pulled(
     model: &Model,
     dependences: &[Dependence],

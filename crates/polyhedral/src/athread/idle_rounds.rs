@@ -1,9 +1,10 @@
 //! Rounds without a tile: what cores that share boxes move where their loops have ended.
 //!
-//! Cores that share come by equally often, so a core without a tile goes through one more round of a loop `for it in rid..end step rows` (the writer of slave
-//! files makes it so), with `it >= end`. Its boxes are empty there where arrays end with the loops. Where arrays go on, or subscripts run downward, they are not: then
-//! the box gets a further bound, which is no other than its own where there is a tile. What is read may stay where it is inside the array and nothing
-//! writes there.
+//! Cores that share come by equally often, so a core without a tile goes through one more round of
+//! a loop `for it in rid..end step rows` (the writer of slave files makes it so), with `it >= end`.
+//! Its boxes are empty there where arrays end with the loops. Where arrays go on, or subscripts run
+//! downward, they are not: then the box gets a further bound, which is no other than its own where
+//! there is a tile. What is read may stay where it is inside the array and nothing writes there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,7 +84,8 @@ fn quotient(e: &Expr) -> Option<(&Expr, i64, i64)> {
     }
 }
 
-/// What is known around a statement where one of the loops has ended, at one of the operands of its end.
+/// What is known around a statement where one of the loops has ended, at one of the operands of its
+/// end.
 fn facts(around: &[Around], var: &Name, end: &Expr) -> Facts {
     let mut facts = Facts::default();
     let at_least = |facts: &mut Facts, a: Expr, b: Expr| {
@@ -203,13 +205,15 @@ impl Pass {
         copy
     }
 
-    /// The rounds around a copy in which it moves something that it must not where there is no tile.
+    /// The rounds around a copy in which it moves something that it must not where there is no
+    /// tile.
     fn goes_on(&self, copy: &Copy, line: Option<Line>, around: &[Around]) -> Vec<Round> {
         let rounds = around.iter().filter_map(|a| match a {
             Around::Round(round) => Some(round),
             Around::Loop(_) => None,
         });
-        // In a round the first core of a line has a tile, so a box that all of them need is that of a tile.
+        // In a round the first core of a line has a tile, so a box that all of them need is that of
+        // a tile.
         let moves = |round: &&Round| match (line, self.cores.len()) {
             (Some(Line::All | Line::Stay | Line::Cast), _) => false,
             (Some(Line::Row), 2) => round.core == 0,

@@ -1,4 +1,5 @@
-//! From the mapped tree to loops (section 6): statements use the buffers, transfers and waits become copies, marks become kernels and loops over the cores.
+//! From the mapped tree to loops (section 6): statements use the buffers, transfers and waits
+//! become copies, marks become kernels and loops over the cores.
 
 use std::collections::BTreeMap;
 

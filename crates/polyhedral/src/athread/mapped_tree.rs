@@ -1,4 +1,5 @@
-//! The schedule tree after each module: kernels, tiles, threads, transfers, waits (figures 7 to 13 of the document).
+//! The schedule tree after each module: kernels, tiles, threads, transfers, waits (figures 7 to 13
+//! of the document).
 
 mod tile_rounds;
 
@@ -43,7 +44,8 @@ pub(super) const LOCAL: &str = "local ";
 const HERE: &str = steps::HERE;
 /// The mark of the points of a tile.
 pub(super) const TILE: &str = "tile";
-/// The beginning of the tuples of rounds in which a core may have no tile, and comes by for what others share.
+/// The beginning of the tuples of rounds in which a core may have no tile, and comes by for what
+/// others share.
 pub(super) const PAD: &str = "here_pad_";
 
 /// The tree with fused parallel loops.
@@ -76,8 +78,8 @@ pub(super) fn whole(model: &Model, sized: &Sized) -> Result<Tree> {
     at(model, sized, Stage::Waits)
 }
 
-/// The tree from which code is generated: each place of buffers has an instance [`HERE`], which tells the numbers of the tile and what
-/// is done there.
+/// The tree from which code is generated: each place of buffers has an instance [`HERE`], which
+/// tells the numbers of the tile and what is done there.
 pub(super) fn for_code(model: &Model, sized: &Sized) -> Result<Tree> {
     at(model, sized, Stage::Code)
 }
@@ -281,7 +283,8 @@ impl<'a> Builder<'a> {
         let filter = host_split::read(self.model, &part.filter)?;
         let parallel = host_split::restricted(self.model, &kernel.parallel, &filter)?;
         let inner = host_split::restricted(self.model, &part.inner, &filter)?;
-        // Nothing is carried by the parallel loops: they go innermost, where they leave no chain of additions.
+        // Nothing is carried by the parallel loops: they go innermost, where they leave no chain of
+        // additions.
         let mut points: Vec<Member> = if fusion::flat(&part.leaf) && kernel.whole {
             // A contraction has three loops: the last of the parallel ones is that over its rows.
             let mut around = parallel;
@@ -293,7 +296,8 @@ impl<'a> Builder<'a> {
             parallel.into_iter().chain(inner).collect()
         };
         if (kernel.panel.is_some() || kernel.whole) && fusion::flat(&part.leaf) {
-            // Of a matrix that is made by panels, or in rows as a whole, the loop along memory is not among those over the cores.
+            // Of a matrix that is made by panels, or in rows as a whole, the loop along memory is
+            // not among those over the cores.
             let scores =
                 points.iter().map(|m| locality::vector_score(self.model, m)).collect::<Result<Vec<_>>>()?;
             let along = (0..points.len()).find(|k| points[*k].coincident && scores[*k] > 0);
@@ -340,7 +344,8 @@ impl<'a> Builder<'a> {
         self.moved(kernel, number, Some(k), level, branches)
     }
 
-    /// What runs at a level of a part. Where loops are made of rounds, the tiles are added in the last of these loops.
+    /// What runs at a level of a part. Where loops are made of rounds, the tiles are added in the
+    /// last of these loops.
     fn padded_branch(
         &self,
         kernel: &Kernel,
@@ -390,7 +395,8 @@ impl<'a> Builder<'a> {
                 Node::Sequence(branches)
             });
         }
-        // What is shared is brought in by cores without a tile, too; so is what is only read beside it, which leaves no conditions between a tile's transfers.
+        // What is shared is brought in by cores without a tile, too; so is what is only read beside
+        // it, which leaves no conditions between a tile's transfers.
         let rounds = match part {
             Some(p) => self.own_rounds(number, p, level)?,
             None => None,
@@ -423,7 +429,8 @@ impl<'a> Builder<'a> {
         let mut tiles = UnionSet::empty(&self.model.ctx).map_err(fault::library)?;
         let parts: Vec<usize> = part.map_or((0..kernel.parts.len()).collect(), |p| vec![p]);
         let mine = self.own_tiles(kernel)?;
-        // Whether a tile has an instance at all may be a question of remainders. What comes in before it goes out can do both without that.
+        // Whether a tile has an instance at all may be a question of remainders. What comes in
+        // before it goes out can do both without that.
         let by_bounds = own.iter().all(|k| !kernel.groups[*k].put || kernel.groups[*k].get);
         for p in parts {
             let prefix = if by_bounds { boxes::prefix_by_bounds } else { boxes::prefix };

@@ -1,9 +1,12 @@
 //! Planes that take turns: `u[(t + 1) % 2][i]` from `u[t % 2][i - 1]`, in a loop over time.
 //!
-//! Which plane is meant changes with every step, so that no box of constant extents holds one of them without the other. Two steps (as many as there are planes)
-//! become one iteration, in which each plane has a number. The last iteration may be cut short, by a condition on each step but the first.
+//! Which plane is meant changes with every step, so that no box of constant extents holds one of
+//! them without the other. Two steps (as many as there are planes) become one iteration, in which
+//! each plane has a number. The last iteration may be cut short, by a condition on each step but
+//! the first.
 //!
-//! Only loops from a constant that is not negative, in steps of one. Remainders of what is data, and of sizes, stay as they are.
+//! Only loops from a constant that is not negative, in steps of one. Remainders of what is data,
+//! and of sizes, stay as they are.
 
 use arith::Monomial;
 use arith::number::floor_rem;
@@ -17,7 +20,8 @@ const MOST: i64 = 4;
 /// Statements of the steps that become one iteration, at most.
 const STATEMENTS: usize = 64;
 
-/// The function with as many steps in an iteration as there are planes; none if it has no such loop.
+/// The function with as many steps in an iteration as there are planes; none if it has no such
+/// loop.
 pub(super) fn in_turns(function: &Function) -> Option<Function> {
     let mut found = false;
     let body = block(&function.body, &mut found);
@@ -55,7 +59,8 @@ fn steps(l: &Loop) -> Option<Loop> {
     Some(Loop { lower: Expr::Int(0), upper: iterations, body, ..l.clone() })
 }
 
-/// The divisor of all remainders in subscripts and conditions that change from one iteration of a loop to the next.
+/// The divisor of all remainders in subscripts and conditions that change from one iteration of a
+/// loop to the next.
 fn turns(l: &Loop) -> Option<i64> {
     let (mut divisors, mut statements) = (Vec::new(), 0);
     for stmt in nodes(&l.body) {
@@ -82,7 +87,8 @@ fn divisor(e: &Expr, var: &Name) -> Option<i64> {
     }
 }
 
-/// Statements with the remainders that are known, and without what never runs; those that were there before have their labels.
+/// Statements with the remainders that are known, and without what never runs; those that were
+/// there before have their labels.
 fn told(body: &[Stmt], again: bool) -> Vec<Stmt> {
     let mut result = Vec::new();
     for stmt in body {
@@ -145,7 +151,8 @@ mod tests {
     #[test]
     fn what_does_not_take_turns_stays() {
         for body in [
-            // No remainder of the loop; from a size on; of two divisors; of an index that is no sum.
+            // No remainder of the loop; from a size on; of two divisors; of an index that is no
+            // sum.
             "for t in 0..m {\n u[n mod 2][t] = 1.0\n}",
             "for t in n..m {\n u[t mod 2][0] = 1.0\n}",
             "for t in 0..m {\n u[t mod 2][t mod 3] = 1.0\n}",

@@ -1,7 +1,10 @@
-//! Sharing: boxes that all cores of a row, of a column, or all cores at all need alike. Each of these brings in its share, and they exchange the rest.
+//! Sharing: boxes that all cores of a row, of a column, or all cores at all need alike. Each of
+//! these brings in its share, and they exchange the rest.
 //!
-//! A shared transfer is a promise about the loops around it: the box is the same for all these cores, and all of them come by as often. The target decides
-//! how it is kept (register communication, or remote copies), and whether it is worth it; as loops, each core still brings in the whole box for itself.
+//! A shared transfer is a promise about the loops around it: the box is the same for all these
+//! cores, and all of them come by as often. The target decides how it is kept (register
+//! communication, or remote copies), and whether it is worth it; as loops, each core still brings
+//! in the whole box for itself.
 
 use isl::Dim;
 
@@ -24,11 +27,13 @@ pub(super) enum Line {
     All,
     /// All, of a vector that they need again for each tile: their shares stay.
     Stay,
-    /// One core: a box of its own that comes as shares beside it do, so that several with short rows come at once.
+    /// One core: a box of its own that comes as shares beside it do, so that several with short
+    /// rows come at once.
     Alone,
     /// All, to each of whom it is broadcast: nobody hands it on, and there are two places for it.
     Cast,
-    /// One core: a box of its own beside one that is broadcast, whose rows take turns in asking for several steps.
+    /// One core: a box of its own beside one that is broadcast, whose rows take turns in asking for
+    /// several steps.
     Turns,
 }
 
@@ -42,7 +47,8 @@ pub(super) const OWN: i64 = 16;
 const LONGEST: i64 = 256;
 /// Bytes of a row that takes turns, at least as room is kept for it, and at most.
 const TURN: (i64, i64) = (512, 1024);
-/// Rows of a box that is broadcast: cores that bring in a part of a step are few, and its two places small.
+/// Rows of a box that is broadcast: cores that bring in a part of a step are few, and its two
+/// places small.
 pub(super) const CAST: [i64; 4] = [4, 5, 6, 8];
 /// Cores that use all of memory's rate with some of them at it.
 const MANY: i64 = 64;
@@ -58,10 +64,12 @@ pub(super) struct Shared {
 
 /// Cores of a row of the chip.
 pub(super) const ROW: i64 = 8;
-/// Bytes behind a shared box and behind a core's share of it that the exchange, which moves whole registers, may overwrite.
+/// Bytes behind a shared box and behind a core's share of it that the exchange, which moves whole
+/// registers, may overwrite.
 pub(super) const SLACK: i64 = 32;
 
-/// The mark around a transfer that is the same for all tiles of a core, at the sizes that tiles are chosen for.
+/// The mark around a transfer that is the same for all tiles of a core, at the sizes that tiles are
+/// chosen for.
 pub(super) const KEPT: &str = "kept";
 
 impl Line {
@@ -89,7 +97,8 @@ impl Shared {
         }
     }
 
-    /// Rows of a box that one of them brings in at most. All cores cut it by columns of cores, and each part by rows of cores.
+    /// Rows of a box that one of them brings in at most. All cores cut it by columns of cores, and
+    /// each part by rows of cores.
     pub fn share(self, rows: i64) -> i64 {
         match self.line {
             Line::Row | Line::Column | Line::Alone | Line::Cast | Line::Turns => ceil(rows, self.cores()),
@@ -97,14 +106,16 @@ impl Shared {
         }
     }
 
-    /// Steps after which a core keeps its part of what all need again, if sets of cores take turns in that: each has a row of a box with so many rows. None where
-    /// a step needs more cores than a row of the chip has. The target has the same rule.
+    /// Steps after which a core keeps its part of what all need again, if sets of cores take turns
+    /// in that: each has a row of a box with so many rows. None where a step needs more cores than
+    /// a row of the chip has. The target has the same rule.
     pub fn turns(self, rows: i64) -> Option<i64> {
         let turns = self.line == Line::All && self.columns == ROW && (1..=ROW).contains(&rows);
         turns.then(|| self.rows * (ROW / (rows as u64).next_power_of_two() as i64))
     }
 
-    /// Cycles of an exchange of some bytes: 32 are received and stored in some two and a half; where a line has idle cores, words go to one core after the other.
+    /// Cycles of an exchange of some bytes: 32 are received and stored in some two and a half;
+    /// where a line has idle cores, words go to one core after the other.
     pub fn cycles(self, bytes: i64) -> f64 {
         let words = bytes as f64 / 32.0;
         let along = |cores: i64| {
@@ -155,7 +166,8 @@ impl Shared {
         Shared { line: Line::Stay, ..self }
     }
 
-    /// How many boxes come at once, as far as room is kept for them. A core alone gets an eighth of what memory gives: of few cores each brings in fewer.
+    /// How many boxes come at once, as far as room is kept for them. A core alone gets an eighth of
+    /// what memory gives: of few cores each brings in fewer.
     pub fn boxes(self, extents: &[i64], width: i64) -> i64 {
         let most = if self.rows * self.columns < MANY { 2 } else { 4 };
         match extents.last() {
@@ -181,7 +193,8 @@ impl Shared {
         (TURN.1 / row).max(self.boxes(extents, width)) / 2 * 2
     }
 
-    /// Bytes that so many steps of rows that take turns take beyond those that are counted otherwise.
+    /// Bytes that so many steps of rows that take turns take beyond those that are counted
+    /// otherwise.
     pub(crate) fn more_steps(self, extents: &[i64], width: i64, steps: i64) -> i64 {
         let volume = data_mapping::volume(extents).saturating_mul(width);
         let place =
@@ -189,7 +202,8 @@ impl Shared {
         place(steps) - place(self.boxes(extents, width))
     }
 
-    /// Bytes that two places for boxes that come ahead, some at a time, take beyond the one that is counted otherwise.
+    /// Bytes that two places for boxes that come ahead, some at a time, take beyond the one that is
+    /// counted otherwise.
     pub(crate) fn more_ahead(self, extents: &[i64], width: i64, most: i64) -> i64 {
         let volume = data_mapping::volume(extents).saturating_mul(width);
         let place =
@@ -198,7 +212,8 @@ impl Shared {
     }
 }
 
-/// Rows and columns of the cores of a kernel as they are on the chip, if these are whole rows or one.
+/// Rows and columns of the cores of a kernel as they are on the chip, if these are whole rows or
+/// one.
 fn places(grid: &[i64]) -> Option<(i64, i64)> {
     match grid {
         [n] if *n > 1 && *n <= ROW => Some((1, *n)),
@@ -236,8 +251,9 @@ pub(super) fn decide(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut 
     Ok(())
 }
 
-/// Says of vectors that all cores of one mapped loop need alike that they are shared: then tiles of more rows and fewer columns cost no more of them.
-/// Returns whether there are any. The other way is that they stay for all tiles, which is better where there is room for a whole one.
+/// Says of vectors that all cores of one mapped loop need alike that they are shared: then tiles of
+/// more rows and fewer columns cost no more of them. Returns whether there are any. The other way
+/// is that they stay for all tiles, which is better where there is room for a whole one.
 pub(super) fn vectors(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut [Group]) -> bool {
     let Some((rows, columns)) = places(grid).filter(|_| kernel.outer.is_empty() && grid.len() == 1) else {
         return false;
@@ -288,8 +304,9 @@ fn alone(model: &Model, kernel: &Kernel, groups: &mut [Group]) {
     }
 }
 
-/// Says of a box that all cores need in each step of a product with one mapped loop that it is broadcast, where the other operand is a core's own. Returns
-/// whether there is one. The other way is that cores bring in a part each and hand it on.
+/// Says of a box that all cores need in each step of a product with one mapped loop that it is
+/// broadcast, where the other operand is a core's own. Returns whether there is one. The other way
+/// is that cores bring in a part each and hand it on.
 pub(super) fn cast(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut [Group]) -> bool {
     let mut any = false;
     for part in 0..kernel.parts.len() {
@@ -329,11 +346,14 @@ pub(super) fn written(model: &Model, kernel: &Kernel, group: &Group) -> bool {
         .any(|s| model.statements[*s].accesses.iter().any(|touch| touch.write && touch.array == group.array))
 }
 
-/// The rounds that all cores come by for a transfer at a level of a part, and whether these are more than the tiles which they have.
+/// The rounds that all cores come by for a transfer at a level of a part, and whether these are
+/// more than the tiles which they have.
 ///
-/// A core has the tiles whose numbers in the mapped loops are its own place plus a multiple of the cores there: the multiples are the round. In a round
-/// there is to be for each core what there is for one of them, in all loops below as well, but for numbers of mapped loops at which no core has a tile:
-/// the target lets all have as many rounds of such a loop. So where loops are a product, or depend only on loops that are not mapped, nothing is added.
+/// A core has the tiles whose numbers in the mapped loops are its own place plus a multiple of the
+/// cores there: the multiples are the round. In a round there is to be for each core what there is
+/// for one of them, in all loops below as well, but for numbers of mapped loops at which no core
+/// has a tile: the target lets all have as many rounds of such a loop. So where loops are a
+/// product, or depend only on loops that are not mapped, nothing is added.
 fn rounds(
     model: &Model,
     kernel: &Kernel,
@@ -368,7 +388,8 @@ fn rounds(
     hull().map_err(fault::library)
 }
 
-/// Finds the rounds of the shared transfers of a kernel. Where one part has more than its tiles, the loops of all parts are made of rounds.
+/// Finds the rounds of the shared transfers of a kernel. Where one part has more than its tiles,
+/// the loops of all parts are made of rounds.
 pub(super) fn pad(model: &Model, kernel: &mut Kernel, grid: &[i64]) -> Result<()> {
     let outer = kernel.parallel.len();
     let mut found = Vec::new();

@@ -1,10 +1,14 @@
-//! Rows as a whole: a kernel for sizes up to a bound, in which a tile has all that one iteration of the parallel loops works on.
+//! Rows as a whole: a kernel for sizes up to a bound, in which a tile has all that one iteration of
+//! the parallel loops works on.
 //!
-//! Where a nest makes sums along a row and then overwrites the row with them (`doitgen`), all sums are needed before the first element may go out. Extents are not
-//! known when tiles are made, so no box holds a row: the sums go to main memory and come back. With a bound on the sizes a box does. So the nest is mapped a second
-//! time, for sizes up to a little more than those that tiles are chosen for, and the host asks which of the two is to run.
+//! Where a nest makes sums along a row and then overwrites the row with them (`doitgen`), all sums
+//! are needed before the first element may go out. Extents are not known when tiles are made, so no
+//! box holds a row: the sums go to main memory and come back. With a bound on the sizes a box does.
+//! So the nest is mapped a second time, for sizes up to a little more than those that tiles are
+//! chosen for, and the host asks which of the two is to run.
 //!
-//! The loops that all statements share are parallel, and each statement is a part of its own inside them. A workspace of the program's own stays in local memory.
+//! The loops that all statements share are parallel, and each statement is a part of its own inside
+//! them. A workspace of the program's own stays in local memory.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +49,8 @@ pub(super) struct Bounded {
     pub bounds: BTreeMap<Name, i64>,
 }
 
-/// Nests, of which there are to be as many as said, as one kernel each with rows as a whole; none if there is nothing to win by that.
+/// Nests, of which there are to be as many as said, as one kernel each with rows as a whole; none
+/// if there is nothing to win by that.
 pub(super) fn bounded(
     model: &Model,
     dependences: &[Dependence],
@@ -116,7 +121,8 @@ pub(super) fn bounded(
     Ok(Some(Bounded { model, items, bounds }))
 }
 
-/// How many of the loops that some statements share are to be mapped or tiled; none if they share none, or one of these carries something.
+/// How many of the loops that some statements share are to be mapped or tiled; none if they share
+/// none, or one of these carries something.
 fn depth(model: &Model, dependences: &[Dependence], group: &[usize]) -> Result<Option<usize>> {
     let own: Vec<&Statement> = group.iter().map(|k| &model.statements[*k]).collect();
     let shared = own.iter().map(|s| dependence::shared_loops(own[0], s)).min().unwrap_or(0);
@@ -189,7 +195,8 @@ fn part(
     })
 }
 
-/// Bounds of the sizes that the loops of a nest inside of the parallel ones have; none if some size is not said.
+/// Bounds of the sizes that the loops of a nest inside of the parallel ones have; none if some size
+/// is not said.
 fn bounds_of(model: &Model, group: &[usize], depth: usize, options: &Options) -> Option<BTreeMap<Name, i64>> {
     let mut all = BTreeMap::new();
     let ends =

@@ -1,8 +1,11 @@
-//! Copies of what arrays had before: reads that see only that are of the copy, and no longer hold up who writes.
+//! Copies of what arrays had before: reads that see only that are of the copy, and no longer hold
+//! up who writes.
 //!
-//! Where an array is overwritten in place, an iteration must not write what another still reads (an anti-dependence), though no value goes from one to the
-//! other: in a product by a triangular matrix in place, row `i` needs rows below it as they were. With those reads from a copy, made before, rows are
-//! parallel. A copy costs room in main memory and two transfers of the array, so it is for the cost model to say whether it is worth it.
+//! Where an array is overwritten in place, an iteration must not write what another still reads (an
+//! anti-dependence), though no value goes from one to the other: in a product by a triangular
+//! matrix in place, row `i` needs rows below it as they were. With those reads from a copy, made
+//! before, rows are parallel. A copy costs room in main memory and two transfers of the array, so
+//! it is for the cost model to say whether it is worth it.
 
 use loops::visit::fresh;
 use loops::{Access, ArrayDecl, Assign, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
@@ -11,7 +14,8 @@ use crate::dependence;
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement, Touch};
 
-/// The function with copies of arrays, and the names of these; none if no read is held up by what it does not see.
+/// The function with copies of arrays, and the names of these; none if no read is held up by what
+/// it does not see.
 pub(super) fn copied(model: &Model) -> Result<Option<(Function, Vec<Name>)>> {
     // Here each statement has a label.
     let mut result = model.function.clone();
@@ -39,7 +43,8 @@ pub(super) fn copied(model: &Model) -> Result<Option<(Function, Vec<Name>)>> {
     Ok((!arrays.is_empty()).then_some((result, arrays)))
 }
 
-/// Whether the loads of an array in a statement see nothing but what it had before, and something writes it later.
+/// Whether the loads of an array in a statement see nothing but what it had before, and something
+/// writes it later.
 fn held_up(model: &Model, statement: &Statement, array: &Name) -> Result<bool> {
     let written: Vec<&Touch> = statement.accesses.iter().filter(|t| t.write && t.array == *array).collect();
     let mut later = false;

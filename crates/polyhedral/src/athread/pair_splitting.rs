@@ -1,6 +1,8 @@
-//! Pairs: transfers move scalars, so an array of pairs becomes an array for each component while the program is on the cores.
+//! Pairs: transfers move scalars, so an array of pairs becomes an array for each component while
+//! the program is on the cores.
 //!
-//! The mapping works on the function with one array a component. In the end the host takes the parameters apart before, and puts results together after.
+//! The mapping works on the function with one array a component. In the end the host takes the
+//! parameters apart before, and puts results together after.
 
 use std::collections::{BTreeMap, BTreeSet};
 

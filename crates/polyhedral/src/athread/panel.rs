@@ -1,10 +1,12 @@
 //! Panels: a matrix that one nest needs by rows and the next by columns is read once for both.
 //!
-//! Sums over rows that keep their order give each core rows of the matrix (`q[i] += A[i][j] * p[j]`), sums over columns give it columns
-//! (`s[j] += A[i][j] * r[i]`); as two kernels they read the matrix twice. Here both run panel by panel, a panel being as many rows as there are cores, or a
-//! small multiple: the rows of a panel are spread over the cores, then its columns. All sums keep their order, since panels come in ascending order. A copy by
-//! columns is marked [`EXCHANGED`]: it is in the local memories of all cores together already, so that the target may exchange it between them. As
-//! loops, each core brings its columns in from main memory.
+//! Sums over rows that keep their order give each core rows of the matrix
+//! (`q[i] += A[i][j] * p[j]`), sums over columns give it columns (`s[j] += A[i][j] * r[i]`); as two
+//! kernels they read the matrix twice. Here both run panel by panel, a panel being as many rows as
+//! there are cores, or a small multiple: the rows of a panel are spread over the cores, then its
+//! columns. All sums keep their order, since panels come in ascending order. A copy by columns is
+//! marked [`EXCHANGED`]: it is in the local memories of all cores together already, so that the
+//! target may exchange it between them. As loops, each core brings its columns in from main memory.
 
 mod columns;
 
@@ -27,14 +29,16 @@ use crate::tree::{FunctionText, LoopCode, Member, Node, SetText};
 pub(super) const EXCHANGED: &str = "exchanged";
 /// Elements of a matrix below which the second reading costs less than the steps of the panels.
 const WORTH: i64 = 1 << 16;
-/// Elements of a core's rows of a panel, at least: with fewer, latencies are not hidden by the transfer of the next panel.
+/// Elements of a core's rows of a panel, at least: with fewer, latencies are not hidden by the
+/// transfer of the next panel.
 const ROWS: i64 = 1000;
 /// Registers that a core has of a row in an exchange, and bytes that all have of it, at most.
 const REGISTERS: [i64; 5] = [16, 8, 4, 2, 1];
 const STEP: i64 = 8 << 10;
 /// Bytes of a register.
 const REGISTER: i64 = 32;
-/// Bytes of a piece of a row that is brought in by itself, where a whole row is too long: shorter ones come in too slowly.
+/// Bytes of a piece of a row that is brought in by itself, where a whole row is too long: shorter
+/// ones come in too slowly.
 const PIECE: [i64; 2] = [8 << 10, 4 << 10];
 /// Bytes for what else a kernel has in local memory.
 const REST: i64 = 512;
@@ -81,7 +85,8 @@ pub(super) fn panels(model: &Model, items: &[Item], options: &Options) -> Result
     Ok(None)
 }
 
-/// The one part of a kernel with a loop beside the parallel one; what comes before it, and what after.
+/// The one part of a kernel with a loop beside the parallel one; what comes before it, and what
+/// after.
 fn apart(kernel: &Kernel) -> Option<(&[Part], &Part, &[Part])> {
     let deep = |part: &&Part| !part.inner.is_empty();
     let at = kernel.parts.iter().position(|part| deep(&part))?;
@@ -152,7 +157,8 @@ fn pair(model: &Model, rows: &Kernel, columns: &Kernel, options: &Options) -> Re
     Ok(Some(items))
 }
 
-/// How a matrix is cut: rows of a core in a panel, elements of a row that come in together, columns of a core in an exchange.
+/// How a matrix is cut: rows of a core in a panel, elements of a row that come in together, columns
+/// of a core in an exchange.
 struct Cut {
     each: i64,
     length: i64,
@@ -169,7 +175,8 @@ impl Cut {
     }
 }
 
-/// Ways to cut rows of some length, best first; `apart`: whether pieces of a row may come one after the other.
+/// Ways to cut rows of some length, best first; `apart`: whether pieces of a row may come one after
+/// the other.
 fn cuts(width: i64, cores: i64, bytes: i64, apart: bool) -> Vec<Cut> {
     let mut all = Vec::new();
     let strips: Vec<i64> =
@@ -189,8 +196,9 @@ fn cuts(width: i64, cores: i64, bytes: i64, apart: bool) -> Vec<Cut> {
     all
 }
 
-/// Bytes of local memory: rows twice, the columns of a panel twice (half-way and there), vectors along the rows and a core's strips of vectors
-/// as a whole, and the rest. The groups are those of `tried`.
+/// Bytes of local memory: rows twice, the columns of a panel twice (half-way and there), vectors
+/// along the rows and a core's strips of vectors as a whole, and the rest. The groups are those of
+/// `tried`.
 fn room(cut: &Cut, tried: &Cut, cores: i64, matrix: &Group, left: &[Group], right: &[Group]) -> i64 {
     let bytes = |elements: i64, g: &Group| aligned(elements.saturating_mul(g.width));
     let moves = |g: &Group, depth: usize| g.corner.iter().any(|c| c.dims.iter().any(|(d, _)| *d == depth));
@@ -223,7 +231,8 @@ fn by_column(group: &Group, panel: i64, strip: i64) -> bool {
         && group.corner.iter().all(|c| c.constant == 0 && c.sizes.is_empty() && !c.clip)
 }
 
-/// Parts of a kernel as a kernel inside the loop over panels; sizes of its tiles, of those of its sums, and of the panels.
+/// Parts of a kernel as a kernel inside the loop over panels; sizes of its tiles, of those of its
+/// sums, and of the panels.
 fn one(
     model: &Model,
     kernel: &Kernel,

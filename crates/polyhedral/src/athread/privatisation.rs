@@ -1,11 +1,15 @@
-//! Privatisation: an array that every iteration of some loops writes before it reads it gets a copy for each iteration.
+//! Privatisation: an array that every iteration of some loops writes before it reads it gets a copy
+//! for each iteration.
 //!
-//! The iterations share nothing through it, but its one place in memory keeps them in order (the workspace `sum` of `doitgen`). With a plane for each
-//! iteration the loops are parallel; a plane lives in local memory as long as its iteration. After the loops the array has the values of the last plane.
+//! The iterations share nothing through it, but its one place in memory keeps them in order (the
+//! workspace `sum` of `doitgen`). With a plane for each iteration the loops are parallel; a plane
+//! lives in local memory as long as its iteration. After the loops the array has the values of the
+//! last plane.
 //!
-//! Only where that is plain: loops from 0 to a size around all accesses, subscripts without these loops' variables, one statement that first assigns all that is ever
-//! assigned of the array, the same elements in each iteration, and reads of what their own iteration has assigned before. A plane has room for those elements alone,
-//! however long the array is.
+//! Only where that is plain: loops from 0 to a size around all accesses, subscripts without these
+//! loops' variables, one statement that first assigns all that is ever assigned of the array, the
+//! same elements in each iteration, and reads of what their own iteration has assigned before. A
+//! plane has room for those elements alone, however long the array is.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +55,8 @@ fn candidate<'a>(function: &'a Function, model: &Model, array: &Name, rank: usiz
     let touching: Vec<&Statement> = model.statements.iter().filter(|s| touches(s)).collect();
     let first = touching.first()?;
     let depth = touching.iter().map(|s| dependence::shared_loops(first, s)).min()?.min(first.loops.len());
-    // Inner loops that not all share stay; of the shared ones only those count that no subscript has.
+    // Inner loops that not all share stay; of the shared ones only those count that no subscript
+    // has.
     let moved = |var: &Name| {
         touching.iter().any(|s| accesses(s, array).iter().any(|a| a.indices.iter().any(|i| i.mentions(var))))
     };
@@ -75,7 +80,8 @@ fn candidate<'a>(function: &'a Function, model: &Model, array: &Name, rank: usiz
         outer.push(l);
         body = &l.body;
     }
-    // The first statement assigns every element that is assigned: a loop over sizes alone for each subscript.
+    // The first statement assigns every element that is assigned: a loop over sizes alone for each
+    // subscript.
     let loops = &first.loops[depth..];
     let target = &first.assign.target;
     if first.assign.update.is_some()
@@ -115,7 +121,8 @@ fn accesses(statement: &Statement, array: &Name) -> Vec<Access> {
     all.filter(|access| access.array == *array).cloned().collect()
 }
 
-/// Whether each read sees what its own iteration of the outer loops has assigned before, and none assigns elements that the first statement does not assign.
+/// Whether each read sees what its own iteration of the outer loops has assigned before, and none
+/// assigns elements that the first statement does not assign.
 fn stays_inside(model: &Model, array: &Name, workspace: &Workspace) -> Result<bool> {
     let depth = workspace.outer.len();
     let first = &model.statements[workspace.first];
@@ -127,7 +134,8 @@ fn stays_inside(model: &Model, array: &Name, workspace: &Workspace) -> Result<bo
     for statement in &model.statements {
         for touch in statement.accesses.iter().filter(|t| t.array == *array) {
             let covered = || -> isl::Result<bool> {
-                // From each instance by an element of its to who assigns that first: one element each.
+                // From each instance by an element of its to who assigns that first: one element
+                // each.
                 let all = touch.relation.intersect_params(&model.context)?;
                 let mut begun = all.apply_range(&start.reverse()?)?;
                 for k in 0..depth {
@@ -146,7 +154,8 @@ fn stays_inside(model: &Model, array: &Name, workspace: &Workspace) -> Result<bo
     Ok(true)
 }
 
-/// Which of the outer loops nothing but the array holds up: these get planes. A loop over time that other arrays keep in order needs none.
+/// Which of the outer loops nothing but the array holds up: these get planes. A loop over time that
+/// other arrays keep in order needs none.
 fn free(model: &Model, array: &Name, workspace: &Workspace) -> Result<Vec<bool>> {
     let first = &model.statements[workspace.first];
     let mut free = vec![true; workspace.outer.len()];
@@ -166,7 +175,8 @@ fn free(model: &Model, array: &Name, workspace: &Workspace) -> Result<Vec<bool>>
     Ok(free)
 }
 
-/// Whether the first statement assigns, in each iteration of the outer loops, all elements between the ends: conditions may leave some out.
+/// Whether the first statement assigns, in each iteration of the outer loops, all elements between
+/// the ends: conditions may leave some out.
 fn assigns_all(model: &Model, start: &Map, workspace: &Workspace) -> Result<bool> {
     let depth = workspace.outer.len();
     let (mut numbers, mut elements, mut bounds) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,10 +1,14 @@
-//! Reductions across cores: a sum (product, least, largest) over all iterations of a loop gets a partial result for each block of iterations.
+//! Reductions across cores: a sum (product, least, largest) over all iterations of a loop gets a
+//! partial result for each block of iterations.
 //!
-//! The blocks are a parallel loop, which the mapping spreads over the cores like any other; the host combines the partial results in the order of the
-//! blocks. So the result depends on the size of a block, and not on the number of cores or on which of them was first. Only where that is allowed: always
-//! for integers, truth values and extrema, which are exact; for sums and products of floating point where the update is declared to be reorderable.
+//! The blocks are a parallel loop, which the mapping spreads over the cores like any other; the
+//! host combines the partial results in the order of the blocks. So the result depends on the size
+//! of a block, and not on the number of cores or on which of them was first. Only where that is
+//! allowed: always for integers, truth values and extrema, which are exact; for sums and products
+//! of floating point where the update is declared to be reorderable.
 //!
-//! Not here: sums with an element for each iteration of a parallel loop (rows of a matrix), which need no partial results.
+//! Not here: sums with an element for each iteration of a parallel loop (rows of a matrix), which
+//! need no partial results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +21,8 @@ use loops::{
 
 use super::Options;
 
-/// Below so many iterations a reduction inside a sequential loop stays on the host: a spawn costs more.
+/// Below so many iterations a reduction inside a sequential loop stays on the host: a spawn costs
+/// more.
 const WORTH_A_SPAWN: i64 = 10_000;
 /// Iterations of a block, at most.
 const LARGEST: i64 = 1024;
@@ -58,8 +63,9 @@ pub(super) fn blocks(function: &Function, options: &Options) -> Option<Blocked> 
     Some(Blocked { function, reassociated, notes, targets })
 }
 
-/// The function with `x = x op e` as the update `x op= e`, for the operations that updates have; where a condition chooses between that and `x`, of the
-/// neutral element. `loosely`: also where that changes the sign of a zero or which NaN comes out.
+/// The function with `x = x op e` as the update `x op= e`, for the operations that updates have;
+/// where a condition chooses between that and `x`, of the neutral element. `loosely`: also where
+/// that changes the sign of a zero or which NaN comes out.
 pub(crate) fn with_updates(function: &Function, loosely: bool) -> Function {
     let types = types(function);
     fn block(body: &[Stmt], update: &dyn Fn(&Assign) -> Option<Assign>) -> Vec<Stmt> {
@@ -322,7 +328,8 @@ impl Pass<'_> {
     }
 }
 
-/// A loop as one with the updates of accumulators and one with the rest, which may be a chain; none if there is no rest, or if the updates need it.
+/// A loop as one with the updates of accumulators and one with the rest, which may be a chain; none
+/// if there is no rest, or if the updates need it.
 fn apart(l: &Loop, accumulators: &[Accumulator]) -> Option<(Loop, Loop)> {
     let accumulates = |assign: &Assign| accumulators.iter().any(|a| a.target.array == assign.target.array);
     let sums = only(&l.body, &accumulates);
@@ -376,7 +383,8 @@ fn extreme(scalar: Scalar, greatest: bool) -> Expr {
     Value::extreme(scalar, greatest).map_or(Expr::constant(scalar, 0), Expr::from)
 }
 
-/// What an operation leaves as it is. An extremum of floating point gives way to a number only if it is not one.
+/// What an operation leaves as it is. An extremum of floating point gives way to a number only if
+/// it is not one.
 fn identity(op: ReduceOp, scalar: Scalar) -> Expr {
     match (op, scalar) {
         (ReduceOp::Add, _) => Expr::constant(scalar, 0),
@@ -391,7 +399,8 @@ fn identity(op: ReduceOp, scalar: Scalar) -> Expr {
     }
 }
 
-/// Statements that update the partial results in place of the accumulators. Loops in them run in order.
+/// Statements that update the partial results in place of the accumulators. Loops in them run in
+/// order.
 fn to_partial(body: &[Stmt], partial: &BTreeMap<Name, Access>) -> Vec<Stmt> {
     body.iter()
         .map(|stmt| match stmt.map(&mut Expr::clone, &mut |inner| to_partial(inner, partial)) {

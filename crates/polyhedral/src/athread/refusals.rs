@@ -30,7 +30,8 @@ pub(super) fn nothing_parallel(model: &Model, scheduled: Option<&Tree>) -> Diagn
     .help("use `--target openmp`, or leave the program on the host")
 }
 
-/// `P0801` where iterations share nothing but the storage of local variables, for which the mapping has found no other.
+/// `P0801` where iterations share nothing but the storage of local variables, for which the mapping
+/// has found no other.
 pub(super) fn one_place(model: &Model, storage: &[Dependence]) -> Diagnostic {
     let mut shared: Vec<&Name> = storage.iter().map(|dependence| &dependence.array).collect();
     shared.sort();
@@ -54,7 +55,8 @@ pub(super) fn uncommon(what: &str, scalar: Scalar) -> Diagnostic {
         .help("use `--target openmp`, or keep the data in arrays of `int` or `long` around the region")
 }
 
-/// What is outside of the polyhedral model has no kernel; the way out is the other target, whose loops need no model.
+/// What is outside of the polyhedral model has no kernel; the way out is the other target, whose
+/// loops need no model.
 pub(super) fn on_cores(diagnostic: Diagnostic) -> Diagnostic {
     match diagnostic.code.0 {
         "P0101" | "P0102" if diagnostic.help.is_empty() => diagnostic
@@ -63,8 +65,9 @@ pub(super) fn on_cores(diagnostic: Diagnostic) -> Diagnostic {
     }
 }
 
-/// `P0102` for what cores cannot compute: a function of the program, which is compiled for the host while the cores' files have those of `math.h` alone; a shift
-/// by what may be beyond the width, which C leaves open.
+/// `P0102` for what cores cannot compute: a function of the program, which is compiled for the host
+/// while the cores' files have those of `math.h` alone; a shift by what may be beyond the width,
+/// which C leaves open.
 pub(super) fn not_for_cores(model: &Model) -> Option<Diagnostic> {
     model.statements.iter().find_map(|statement| {
         let refused = |e: &Expr| match e {

@@ -1,9 +1,10 @@
-//! Rounds that few cores fill: with one mapped loop, the last of its rounds may leave most cores without an iteration (of 150 planes on 64 cores, 22 are left for the
-//! third round).
+//! Rounds that few cores fill: with one mapped loop, the last of its rounds may leave most cores
+//! without an iteration (of 150 planes on 64 cores, 22 are left for the third round).
 //!
-//! Then that loop keeps its full rounds, and what is left over becomes a nest of its own behind it, in which the next loop inside is the mapped one: it has
-//! iterations for more cores. Both nests are one spawn. Whether that takes less time is for the cost model to say, at the sizes that tiles are chosen for; the
-//! program is right for all.
+//! Then that loop keeps its full rounds, and what is left over becomes a nest of its own behind it,
+//! in which the next loop inside is the mapped one: it has iterations for more cores. Both nests
+//! are one spawn. Whether that takes less time is for the cost model to say, at the sizes that
+//! tiles are chosen for; the program is right for all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +22,8 @@ use crate::fault::Result;
 use crate::model::Model;
 use crate::names::readable;
 
-/// How full the rounds of a loop are on average where nothing is to be won by a nest for the last one.
+/// How full the rounds of a loop are on average where nothing is to be won by a nest for the last
+/// one.
 const FULL: f64 = 0.9;
 /// How much of the time of one nest two may take.
 const BETTER: f64 = 0.95;
@@ -35,7 +37,8 @@ pub(super) struct Apart {
     cores: i64,
 }
 
-/// The function with two nests for each one whose last round few cores fill; none if there is no such nest.
+/// The function with two nests for each one whose last round few cores fill; none if there is no
+/// such nest.
 pub(super) fn apart(model: &Model, dependences: &[Dependence], options: &Options) -> Result<Option<Apart>> {
     let Grid::Line(cores) = options.grid else { return Ok(None) };
     let original = &model.function;
@@ -127,7 +130,8 @@ impl Nest<'_> {
         Ok(true)
     }
 
-    /// The nest for full rounds, and that for the rest, where the inner loop is around the outer one.
+    /// The nest for full rounds, and that for the rest, where the inner loop is around the outer
+    /// one.
     fn rounds(&self, cores: i64, rest: Vec<Stmt>) -> [Stmt; 2] {
         let full = self.outer.upper.clone().floor_div(cores) * cores;
         let first = Loop { upper: full.clone(), ..self.outer.clone() };
@@ -163,7 +167,8 @@ fn labelled(body: &[Stmt], taken: &mut BTreeSet<Name>, copies: &mut BTreeMap<Nam
         .collect()
 }
 
-/// Holds the function against the program: it has the same instances, in an order that respects the dependences.
+/// Holds the function against the program: it has the same instances, in an order that respects the
+/// dependences.
 fn checked(
     model: &Model,
     function: &Function,
@@ -183,8 +188,9 @@ fn checked(
     check::function(&model.function, &generated, options.operations).map(|_| ())
 }
 
-/// The function with arrays of their own for some nests, of those that the program has for these and the nests before them alone: what iterations that share nothing
-/// have in them is for each nest as if it were the only one.
+/// The function with arrays of their own for some nests, of those that the program has for these
+/// and the nests before them alone: what iterations that share nothing have in them is for each
+/// nest as if it were the only one.
 fn with_own_arrays(mut function: Function, nests: &[usize], mut taken: BTreeSet<Name>) -> Function {
     let uses = |stmt: &Stmt, name: &Name| loops::visit::names(std::slice::from_ref(stmt)).contains(name);
     let mut own = Vec::new();

@@ -1,7 +1,9 @@
-//! The choice of tile sizes: what fits in local memory, rated by the time of transfers and arithmetic.
+//! The choice of tile sizes: what fits in local memory, rated by the time of transfers and
+//! arithmetic.
 //!
-//! Memory is shared by the cores that move something: rates are measured ones by the bytes of a block. Transfers of the innermost tile loop run beside the
-//! arithmetic where there is room for two of each box; the others come one after another.
+//! Memory is shared by the cores that move something: rates are measured ones by the bytes of a
+//! block. Transfers of the innermost tile loop run beside the arithmetic where there is room for
+//! two of each box; the others come one after another.
 
 mod transfer_cost;
 
@@ -18,19 +20,23 @@ use crate::names::readable;
 
 /// Bytes of a strip of eight columns of an operand that has to be turned.
 const TURNED: i64 = 5 << 10;
-/// In a triangle tiles differ in what they compute, and less in what they bring in: of the shorter of both as much is not hidden as if there were so many rounds.
+/// In a triangle tiles differ in what they compute, and less in what they bring in: of the shorter
+/// of both as much is not hidden as if there were so many rounds.
 const UNEVEN: f64 = 4.0;
 /// Another way is taken where that takes at most this part of the time.
 pub(super) const BETTER: f64 = 0.98;
-/// Vectors are shared where that takes at most this part of the time that it takes with those that stay: the memory has less to bring, too.
+/// Vectors are shared where that takes at most this part of the time that it takes with those that
+/// stay: the memory has less to bring, too.
 pub(super) const CLOSE: f64 = 0.99;
 
-/// Extents of a group's box as a function of tile sizes: linear, found by looking at two sizes of each loop.
+/// Extents of a group's box as a function of tile sizes: linear, found by looking at two sizes of
+/// each loop.
 #[derive(Clone)]
 pub(super) struct Shape {
     pub group: Group,
     pub base: Vec<i64>,
-    /// For each tile loop (parallel ones, then those of the part): growth of each extent per iteration.
+    /// For each tile loop (parallel ones, then those of the part): growth of each extent per
+    /// iteration.
     pub slopes: Vec<Vec<f64>>,
     /// Whether it could stay for all tiles: nothing writes it, and no parallel loop moves it.
     pub may_stay: bool,
@@ -52,8 +58,8 @@ impl Shape {
     }
 }
 
-/// Sizes that are worth a look for a loop of `trips` iterations on `cores` cores: powers of two and their neighbours, and those that give every core
-/// the same number of full tiles.
+/// Sizes that are worth a look for a loop of `trips` iterations on `cores` cores: powers of two and
+/// their neighbours, and those that give every core the same number of full tiles.
 fn candidates(trips: i64, cores: i64, slots: usize) -> Vec<i64> {
     let mut sizes: Vec<i64> = vec![1, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
     if slots > 12 {
@@ -182,7 +188,8 @@ impl Search<'_> {
         trips.iter().enumerate().map(of_loop).collect()
     }
 
-    /// The sizes of a part's loops that take the least time within `room` bytes, at these sizes of the parallel loops.
+    /// The sizes of a part's loops that take the least time within `room` bytes, at these sizes of
+    /// the parallel loops.
     fn best_of_part(&self, p: usize, sizes: &[i64], room: i64) -> Option<PartSizes> {
         let deepest = self.inner.iter().all(Vec::is_empty);
         let mut found: Option<PartSizes> = None;
@@ -218,7 +225,8 @@ impl Search<'_> {
         found
     }
 
-    /// The size that is given for a loop, the parallel ones first; a loop of few iterations has none that is larger than it.
+    /// The size that is given for a loop, the parallel ones first; a loop of few iterations has
+    /// none that is larger than it.
     fn given(&self, loop_: usize, trips: i64) -> Option<i64> {
         let size = self.tiles.get(loop_).or(self.tiles.last())?;
         Some((*size).clamp(1, (ceil(trips, 4) * 4).max(4)))
@@ -252,7 +260,8 @@ impl Search<'_> {
         }
     }
 
-    /// Rounds of each tile loop on the slowest core; on average where there are more in some rounds of the loops around it.
+    /// Rounds of each tile loop on the slowest core; on average where there are more in some rounds
+    /// of the loops around it.
     pub(super) fn rounds(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> Vec<f64> {
         if let Some(region) = self.region(part) {
             let cores = self.grid.iter().copied().chain(std::iter::repeat(1));
@@ -330,8 +339,8 @@ impl Search<'_> {
         shape.may_stay && (0..self.inner[part].len()).all(|k| one(k) || !moved(k))
     }
 
-    /// Bytes of shares that stay for all tiles beside one of them: of what all cores need for each tile, where a tile has rows as a whole. None if tiles are
-    /// larger than that.
+    /// Bytes of shares that stay for all tiles beside one of them: of what all cores need for each
+    /// tile, where a tile has rows as a whole. None if tiles are larger than that.
     fn held(&self, part: usize, sizes: &[i64], own: &[i64]) -> Option<i64> {
         let (Some(size), Some(trips), true) = (own.last(), self.inner[part].last(), self.holds()) else {
             return Some(0);
@@ -378,7 +387,8 @@ impl Search<'_> {
         self.in_turns(part).is_some()
     }
 
-    /// Whether a box of a part is broadcast in few rows, for cores that have enough to do with them; or none is.
+    /// Whether a box of a part is broadcast in few rows, for cores that have enough to do with
+    /// them; or none is.
     fn turns_fit(&self, part: usize, sizes: &[i64], own: &[i64]) -> bool {
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
         self.in_turns(part).is_none_or(|shape| {
@@ -387,8 +397,9 @@ impl Search<'_> {
         })
     }
 
-    /// How many boxes of their own cores have at once, if the shares of a part come several steps ahead, and there is room for that beside what is taken: some that
-    /// all need, with few rows, and boxes of a core alone. The target has the same rule.
+    /// How many boxes of their own cores have at once, if the shares of a part come several steps
+    /// ahead, and there is room for that beside what is taken: some that all need, with few rows,
+    /// and boxes of a core alone. The target has the same rule.
     fn steps(&self, part: usize, all: &[i64], room: i64) -> Option<i64> {
         if let Some((shape, shared)) = self.in_turns(part).and_then(|s| Some((s, s.group.shared?))) {
             let (extents, width) = (shape.extents(all), shape.group.width);
@@ -407,7 +418,8 @@ impl Search<'_> {
             let extents = shape.extents(all);
             match shared.line {
                 Line::All if extents.len() == 2 && shared.turns(extents[0]).is_some() => turns = true,
-                // With fewer rows of its own a core has less to do in a step of few rows than the exchange takes.
+                // With fewer rows of its own a core has less to do in a step of few rows than the
+                // exchange takes.
                 Line::Alone
                     if extents[0] >= multicast::OWN
                         && shared.boxes_ahead(&extents, shape.group.width) > 1 =>

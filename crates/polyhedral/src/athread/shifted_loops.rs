@@ -1,10 +1,14 @@
-//! Loops whose first iteration moves with a loop around the kernel: `for i in k + 1..n` in step `k` of a factorisation.
+//! Loops whose first iteration moves with a loop around the kernel: `for i in k + 1..n` in step `k`
+//! of a factorisation.
 //!
-//! Left out are kernels that move boxes in loops inside of a tile (a factorisation whose division and update are one kernel): there a box that stays is beside others of its array
-//! that come and go, and the check of the text does not see that they are apart where their distance grows with the loop.
+//! Left out are kernels that move boxes in loops inside of a tile (a factorisation whose division
+//! and update are one kernel): there a box that stays is beside others of its array that come and
+//! go, and the check of the text does not see that they are apart where their distance grows with
+//! the loop.
 //!
-//! Tiles are `floor(i / size)`, so that the first one holds rows before `k + 1`, which others use in this step. Counted from the first iteration on, tiles begin with
-//! it, and their boxes meet neither row nor column `k`.
+//! Tiles are `floor(i / size)`, so that the first one holds rows before `k + 1`, which others use
+//! in this step. Counted from the first iteration on, tiles begin with it, and their boxes meet
+//! neither row nor column `k`.
 
 use isl::{UnionMap, UnionPwAff};
 
@@ -14,7 +18,8 @@ use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::tree::{FunctionText, Member, SetText};
 
-/// The kernel with parallel loops that begin at 0 in each iteration of the loops around it; none where they do not move with these.
+/// The kernel with parallel loops that begin at 0 in each iteration of the loops around it; none
+/// where they do not move with these.
 pub(super) fn from_first(model: &Model, kernel: &Kernel) -> Result<Option<Kernel>> {
     let [part] = kernel.parts.as_slice() else { return Ok(None) };
     if kernel.outer.is_empty() || !part.inner.is_empty() {

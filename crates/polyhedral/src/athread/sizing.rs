@@ -24,8 +24,8 @@ use crate::tree::{Band, Node};
 /// A result, or why there is none; the outer error ends the whole mapping.
 type Refusable<T> = Result<std::result::Result<T, Diagnostic>>;
 
-/// A kernel with sizes and buffers, and a line about it; or why not. Where boxes of cores meet, accesses that never do get boxes of their own, and tiles
-/// begin where loops do.
+/// A kernel with sizes and buffers, and a line about it; or why not. Where boxes of cores meet,
+/// accesses that never do get boxes of their own, and tiles begin where loops do.
 pub(super) fn sized(model: &Model, kernel: Kernel, options: &Options) -> Refusable<(Kernel, String)> {
     let first = sized_as(model, kernel.clone(), options)?;
     if kernel.panel.is_some() || !first.as_ref().is_err_and(|refusal| refusal.code.0 == "P0803") {
@@ -135,7 +135,8 @@ fn growth(model: &Model, kernel: &Kernel, group: Group) -> Result<Shape> {
         }
         let grown = match boxes::boxed(model, &other, &own, group.level)? {
             Some((extents, _)) => extents,
-            // Where no box is found around larger tiles, its accesses will have two, which grow in what the loop moves.
+            // Where no box is found around larger tiles, its accesses will have two, which grow in
+            // what the loop moves.
             None => apart(&group, kernel.outer.len() + k),
         };
         let slope = group.extents.iter().zip(&grown).map(|(a, b)| (*b - *a) as f64 / SAMPLE as f64);
@@ -240,7 +241,8 @@ fn shared_vectors(search: &Search, plain: &Choice) -> Option<Choice> {
         shape.may_stay &= group.shared.is_none();
         shape.group = group;
     }
-    // Shares that stay are no better than a vector that stays as a whole: they are exchanged for each tile.
+    // Shares that stay are no better than a vector that stays as a whole: they are exchanged for
+    // each tile.
     let whole = plain.found.as_ref().is_some_and(|(_, _, parts)| {
         search.shapes.iter().any(|s| s.group.part.is_some_and(|part| search.stays(s, &parts[part])))
     });
@@ -329,7 +331,8 @@ fn fixed(part: &Part) -> usize {
     part.single.max(part.whole.len())
 }
 
-/// Takes the loops below the tile loops of each part among these, which then have tiles of one iteration: so the order stays as it is.
+/// Takes the loops below the tile loops of each part among these, which then have tiles of one
+/// iteration: so the order stays as it is.
 fn deepen(model: &Model, kernel: &mut Kernel) -> Result<bool> {
     let mut any = false;
     for part in &mut kernel.parts {
@@ -351,7 +354,8 @@ fn deepen(model: &Model, kernel: &mut Kernel) -> Result<bool> {
     Ok(any)
 }
 
-/// Whether the gap between two rows does not fit in the field of a transfer, as far as extents are known.
+/// Whether the gap between two rows does not fit in the field of a transfer, as far as extents are
+/// known.
 fn too_far(model: &Model, group: &Group) -> bool {
     let dims = data_mapping::declared(model, &group.array).map_or(&[][..], |(_, dims)| dims);
     match dims.last() {
@@ -399,7 +403,8 @@ fn too_large(model: &Model, kernel: &Kernel, options: &Options, least: i64) -> D
     diagnostic.help("make the inner loops smaller, interchange them so that they can be tiled, or choose a chip with more local memory (`--chip sw26010pro`)")
 }
 
-/// Extents of a box as large as two that have grown to twice the size where a loop moves them, by the depth of the loop.
+/// Extents of a box as large as two that have grown to twice the size where a loop moves them, by
+/// the depth of the loop.
 fn apart(group: &Group, depth: usize) -> Vec<i64> {
     let moved = |corner: &boxes::Corner| corner.dims.iter().any(|(dim, _)| *dim == depth);
     let each = group.extents.iter().zip(&group.corner);

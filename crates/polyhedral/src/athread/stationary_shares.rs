@@ -1,5 +1,6 @@
-//! Shares that stay: of a vector that all cores need again for each tile, each core keeps its share for as long as the loops over cores run, so that the vector is
-//! read once. How many shares there are depends on the sizes, so the host asks whether they are such that all have a place.
+//! Shares that stay: of a vector that all cores need again for each tile, each core keeps its share
+//! for as long as the loops over cores run, so that the vector is read once. How many shares there
+//! are depends on the sizes, so the host asks whether they are such that all have a place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +20,9 @@ impl Search<'_> {
         all && shape.group.extents.len() == 1 && self.innermost(&shape.group)
     }
 
-    /// Whether shares of the vectors of a part stay for all tiles: the tiles need them again, the innermost loop alone moves them, all sizes are said, and there is
-    /// room for the shares of all its steps beside two places of what comes ahead.
+    /// Whether shares of the vectors of a part stay for all tiles: the tiles need them again, the
+    /// innermost loop alone moves them, all sizes are said, and there is room for the shares of all
+    /// its steps beside two places of what comes ahead.
     pub fn stay(&self, part: usize, sizes: &[i64], own: &[i64]) -> bool {
         let (Some(size), Some(trips)) = (own.last(), self.inner[part].last()) else { return false };
         let said = self.model.function.sizes.iter().all(|name| self.hints.contains_key(&readable(name)));
@@ -47,8 +49,8 @@ impl Search<'_> {
     }
 }
 
-/// A mapped program in which each kernel with shares that stay is there twice: for sizes for which they have places, and for all. Where no size says how many
-/// there are, once.
+/// A mapped program in which each kernel with shares that stay is there twice: for sizes for which
+/// they have places, and for all. Where no size says how many there are, once.
 pub(super) fn bounded(mut mapped: Mapped, options: &Options) -> Mapped {
     let bounds: BTreeMap<Name, i64> = mapped
         .function
@@ -88,7 +90,8 @@ fn either(body: &[Stmt], bounds: &BTreeMap<Name, i64>, told: &mut BTreeSet<Strin
         .collect()
 }
 
-/// The arrays of a kernel whose shares stay, and the sizes that say how many these are: those in the bounds of the loops around.
+/// The arrays of a kernel whose shares stay, and the sizes that say how many these are: those in
+/// the bounds of the loops around.
 fn asked<'b>(stmt: &Stmt, bounds: &'b BTreeMap<Name, i64>) -> (Vec<String>, BTreeMap<&'b Name, i64>) {
     let (mut arrays, mut asked) = (BTreeSet::new(), BTreeMap::new());
     for s in stmt.nodes() {

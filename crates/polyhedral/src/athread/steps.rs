@@ -1,7 +1,10 @@
-//! What happens to buffers at a place: transfers and the waits for them, as tuples of the schedule tree.
+//! What happens to buffers at a place: transfers and the waits for them, as tuples of the schedule
+//! tree.
 //!
-//! In the trees that are shown each step is an instance of its own. In the tree that code is made from, those that follow each other and happen equally
-//! often are one instance, whose name tells the steps: so that the set library, which takes most of the time, has as few as possible to order.
+//! In the trees that are shown each step is an instance of its own. In the tree that code is made
+//! from, those that follow each other and happen equally often are one instance, whose name tells
+//! the steps: so that the set library, which takes most of the time, has as few as possible to
+//! order.
 
 use loops::{CopyKind, Name};
 

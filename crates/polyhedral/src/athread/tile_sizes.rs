@@ -1,5 +1,6 @@
-//! Tile sizes (sections 4.2 and 5.2): formulas 14 and 17 for how the iterations are spread over the cores, 23 for what fits in local memory, and a
-//! cost model that chooses among what is left: the time of the slowest core as the sum of its transfers and its arithmetic.
+//! Tile sizes (sections 4.2 and 5.2): formulas 14 and 17 for how the iterations are spread over the
+//! cores, 23 for what fits in local memory, and a cost model that chooses among what is left: the
+//! time of the slowest core as the sum of its transfers and its arithmetic.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,8 @@ const BARRIER: f64 = 1e-6;
 /// A size beyond this is taken for it: tiles are the same then, and nothing overflows.
 pub(super) const MOST: i64 = 1 << 28;
 
-/// How many of the parallel loops of a kernel are mapped to the grid: formula 17 allows two where there are two.
+/// How many of the parallel loops of a kernel are mapped to the grid: formula 17 allows two where
+/// there are two.
 pub(super) fn mapped(kernel: &Kernel, grid: Grid) -> Vec<i64> {
     match grid {
         Grid::Plane(rows, columns) if kernel.parallel.len() > 1 => vec![rows, columns],
@@ -96,8 +98,10 @@ fn choose_in(
     Ok(result)
 }
 
-/// The parts of a refused kernel as kernels of their own, one after the other: since its loops are parallel, what a part needs of those before is of its own
-/// iteration. Then more loops may be parallel, and a box of one part is not beside those of another. None where boxes do not meet, or one of the parts is refused.
+/// The parts of a refused kernel as kernels of their own, one after the other: since its loops are
+/// parallel, what a part needs of those before is of its own iteration. Then more loops may be
+/// parallel, and a box of one part is not beside those of another. None where boxes do not meet, or
+/// one of the parts is refused.
 fn distributed(
     model: &Model,
     kernel: &Kernel,
@@ -198,7 +202,8 @@ pub(super) fn trips(
     count().map_err(fault::library)
 }
 
-/// Modelled seconds of a program: of its kernels, as often as the loops around them have iterations, with a barrier for each.
+/// Modelled seconds of a program: of its kernels, as often as the loops around them have
+/// iterations, with a barrier for each.
 pub(super) fn seconds(model: &Model, items: &[Item], options: &Options) -> Result<f64> {
     let hints: BTreeMap<String, i64> = options.hints.iter().map(|(name, n)| (readable(name), *n)).collect();
     let mut all = 0.0;
@@ -245,14 +250,16 @@ pub(super) fn footprint(kernel: &Kernel) -> i64 {
     shared + (0..kernel.parts.len()).map(part).max().unwrap_or(0)
 }
 
-/// Whether a buffer of a part has a place of its own, so that it can come before the part and go after it: rows as a whole.
+/// Whether a buffer of a part has a place of its own, so that it can come before the part and go
+/// after it: rows as a whole.
 pub(super) fn stays_apart(kernel: &Kernel, group: &Group) -> bool {
     kernel.whole
         && group.level == kernel.parallel.len()
         && data_mapping::moves_with_tiles(kernel, &group.corner)
 }
 
-/// How many boxes of a group are there at a time: what comes as a whole comes during the tile before.
+/// How many boxes of a group are there at a time: what comes as a whole comes during the tile
+/// before.
 pub(super) fn places(kernel: &Kernel, group: &Group) -> i64 {
     if stays_apart(kernel, group) && group.part.is_some() && group.get && !group.put { 2 } else { 1 }
 }

@@ -1,4 +1,5 @@
-//! Triangles: how many rounds and tiles the loops of a kernel have where the bounds of one depend on another.
+//! Triangles: how many rounds and tiles the loops of a kernel have where the bounds of one depend
+//! on another.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +11,15 @@ use super::tile_sizes::UNKNOWN;
 use crate::fault::{self, Result};
 use crate::model::Model;
 
-/// The iterations of a part where they are no product of its loops (those over tiles, the parallel ones first), at the sizes that tiles are chosen for.
+/// The iterations of a part where they are no product of its loops (those over tiles, the parallel
+/// ones first), at the sizes that tiles are chosen for.
 ///
 /// Each bound is looked at by itself: exact for triangles, and never too little.
 pub(super) struct Region {
     /// The least and the largest value of each loop.
     ends: Vec<(i64, i64)>,
-    /// Bounds that tie loops to each other: factors of these and a constant, whose sum is not negative.
+    /// Bounds that tie loops to each other: factors of these and a constant, whose sum is not
+    /// negative.
     bounds: Vec<(Vec<i64>, i64)>,
     /// How many of the loops are mapped to cores.
     mapped: usize,
@@ -24,7 +27,8 @@ pub(super) struct Region {
     points: Option<f64>,
 }
 
-/// How many blocks of loops that depend on each other are looked at, one by one, to count all of them; where there are more, as many at equal distances.
+/// How many blocks of loops that depend on each other are looked at, one by one, to count all of
+/// them; where there are more, as many at equal distances.
 const LOOKS: i64 = 1 << 10;
 
 /// The least and the largest value of a loop.
@@ -64,7 +68,8 @@ fn most(factor: i64, (low, high): (i64, i64)) -> i64 {
 }
 
 impl Region {
-    /// The iterations of a part, of whose loops the first few are mapped to cores; none if they are a product, or have no bounds.
+    /// The iterations of a part, of whose loops the first few are mapped to cores; none if they are
+    /// a product, or have no bounds.
     pub fn of(
         model: &Model,
         kernel: &Kernel,
@@ -117,7 +122,8 @@ impl Region {
         self.bounds.iter().any(|(factors, _)| factors[loop_] != 0 && later(factors))
     }
 
-    /// The least and the largest value of a loop inside of some iterations of the loops before it; those after it have their whole range.
+    /// The least and the largest value of a loop inside of some iterations of the loops before it;
+    /// those after it have their whole range.
     fn between(&self, before: &[(i64, i64)]) -> (i64, i64) {
         let own = before.len();
         let (mut low, mut high) = self.ends[own];
@@ -134,7 +140,8 @@ impl Region {
         (low, high)
     }
 
-    /// Adds how many blocks of some iterations each loop has, all loops before it together, from one on. Of as many blocks as there are looks each counts.
+    /// Adds how many blocks of some iterations each loop has, all loops before it together, from
+    /// one on. Of as many blocks as there are looks each counts.
     fn count(&self, units: &[i64], before: &mut Vec<(i64, i64)>, times: f64, looks: i64, counts: &mut [f64]) {
         let own = before.len();
         let (low, high) = self.between(before);
@@ -167,7 +174,8 @@ impl Region {
         }
     }
 
-    /// Rounds of each of the first loops in one of those before it, on average; units are the iterations of a round.
+    /// Rounds of each of the first loops in one of those before it, on average; units are the
+    /// iterations of a round.
     pub fn rounds(&self, units: &[i64]) -> Vec<f64> {
         let mut counts = vec![0.0; units.len()];
         self.count(units, &mut Vec::new(), 1.0, LOOKS, &mut counts);

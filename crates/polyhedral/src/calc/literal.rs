@@ -166,7 +166,8 @@ impl Parser<'_> {
                     "a tuple inside a tuple",
                 ));
             }
-            // A name that is not known yet is a coordinate; anything else is an expression of those before it.
+            // A name that is not known yet is a coordinate; anything else is an expression of those
+            // before it.
             let fresh = match &self.cursor.peek().kind {
                 Kind::Name(name)
                     if !self.params.contains(name) && !self.locals.contains(name) && !is_word(name) =>
@@ -514,7 +515,8 @@ impl Parser<'_> {
     }
 }
 
-/// `low` is lexicographically less than `high`, or equal if `equal`: the disjunction over the first coordinate that differs.
+/// `low` is lexicographically less than `high`, or equal if `equal`: the disjunction over the first
+/// coordinate that differs.
 fn before(low: &[String], high: &[String], equal: bool) -> String {
     let mut cases = Vec::new();
     for k in 0..low.len() {

@@ -1,4 +1,5 @@
-//! What the calculator works out by itself: counts, loop bounds, elimination, projection by names of coordinates.
+//! What the calculator works out by itself: counts, loop bounds, elimination, projection by names
+//! of coordinates.
 
 use arith::fourier_motzkin::{Nest, TooLarge};
 use arith::{Linear, System};
@@ -14,7 +15,8 @@ fn pieces(set: &isl::Set) -> isl::Result<Vec<isl::BasicSet>> {
     set.coalesce()?.compute_divs()?.make_disjoint()?.basic_sets()
 }
 
-/// The inequalities of a basic set over its coordinates, parameters and local variables, the latter named `e0`, `e1`, ...
+/// The inequalities of a basic set over its coordinates, parameters and local variables, the latter
+/// named `e0`, `e1`, ...
 fn system(
     piece: &isl::BasicSet,
     names: &[String],
@@ -83,7 +85,8 @@ fn card_of_set(
     let mut total = Count::default();
     for piece in pieces(set).map_err(&stop)? {
         let (system, locals) = system(&piece, coordinates, params).map_err(&stop)?;
-        // A local variable is a quotient, so it is determined by the coordinates: points with and without it are the same in number.
+        // A local variable is a quotient, so it is determined by the coordinates: points with and
+        // without it are the same in number.
         let variables: Vec<String> = summed.iter().cloned().chain(locals).collect();
         let count = cardinality::count(&system, &variables).map_err(|reason| {
             Diagnostic::error(

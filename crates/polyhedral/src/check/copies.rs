@@ -1,4 +1,5 @@
-//! Copies of statements: each is the original under its instance map, and together they run every original instance exactly once.
+//! Copies of statements: each is the original under its instance map, and together they run every
+//! original instance exactly once.
 
 use isl::{Dim, Map, MultiPwAff, PwAff, Set};
 use loops::{Code, Diagnostic, Expr};
@@ -21,16 +22,19 @@ pub(super) struct Copy<'a> {
     pub to_old: Map,
     /// From original instances to instances of this copy.
     pub to_new: Map,
-    /// The new loops as functions of the original ones, and the instances that the copy runs, where both were found.
+    /// The new loops as functions of the original ones, and the instances that the copy runs, where
+    /// both were found.
     pub inverse: Option<(Vec<PwAff>, Set)>,
     /// What the new loops may be as functions of the original ones.
     guess: Option<Vec<PwAff>>,
 }
 
 impl Copy<'_> {
-    /// Finds the new loops as functions of the original ones and verifies that these are the inverse of the claim; then the copy's
-    /// inverse is that function, on the instances that it runs. Existence of a new instance is shown by naming it, which is much easier for
-    /// the set library than to project the tile loops out. `false` if there is no such function; nothing is concluded then.
+    /// Finds the new loops as functions of the original ones and verifies that these are the
+    /// inverse of the claim; then the copy's inverse is that function, on the instances that it
+    /// runs. Existence of a new instance is shown by naming it, which is much easier for the set
+    /// library than to project the tile loops out. `false` if there is no such function; nothing is
+    /// concluded then.
     fn invert(&mut self, all: &Set) -> isl::Result<bool> {
         // Of nothing, everything is an inverse.
         if self.new.domain.is_empty()? {
@@ -86,8 +90,8 @@ impl Copy<'_> {
     }
 }
 
-/// Whether `function` maps all of `all` into `target`, one constraint of it at a time: many small questions are easier than a large one.
-/// `false` also if that cannot be seen in this way.
+/// Whether `function` maps all of `all` into `target`, one constraint of it at a time: many small
+/// questions are easier than a large one. `false` also if that cannot be seen in this way.
 fn holds_everywhere(target: &Set, function: &MultiPwAff, all: &Set) -> isl::Result<bool> {
     let parts = target.compute_divs()?.basic_sets()?;
     let [part] = parts.as_slice() else { return Ok(false) };
@@ -144,7 +148,8 @@ pub(super) fn copy<'a>(
         map.intersect_domain(&new.domain)?.intersect_params(&new_model.context)
     };
     let to_old = build().map_err(fault::library)?;
-    // The statement, with the original's iterators put in, must be the generated one: same shape, same elements.
+    // The statement, with the original's iterators put in, must be the generated one: same shape,
+    // same elements.
     let expected = instance(source, &claim.iterators, new.label.clone());
     let expected_nest = source.nest.as_ref().map(|l| nest_instance(source, l, &claim.iterators));
     let same = match (&expected_nest, &new.nest) {

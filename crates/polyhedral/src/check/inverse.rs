@@ -1,8 +1,10 @@
 //! A guess at the new loops as functions of the original ones.
 //!
-//! Tiles write an iterator in mixed radix: `j = 24 * strip + 8 * vector + lane`, with `lane` below 8 and `vector` below 3. Reading the digits off is a
-//! matter of quotients, and takes no time; the set library finds the same functions by projecting the loops out, which takes most of the time of
-//! a check. What is found here is a guess and nothing more: [`super::copies`] verifies it, and asks the library where it is wrong.
+//! Tiles write an iterator in mixed radix: `j = 24 * strip + 8 * vector + lane`, with `lane` below
+//! 8 and `vector` below 3. Reading the digits off is a matter of quotients, and takes no time; the
+//! set library finds the same functions by projecting the loops out, which takes most of the time
+//! of a check. What is found here is a guess and nothing more: [`super::copies`] verifies it, and
+//! asks the library where it is wrong.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +27,8 @@ struct Guess<'a> {
     values: Vec<Option<Expr>>,
 }
 
-/// The new loops as expressions of the original ones; none where the claim and the bounds do not show them. `claim` has the original loops as
-/// expressions of the new ones.
+/// The new loops as expressions of the original ones; none where the claim and the bounds do not
+/// show them. `claim` has the original loops as expressions of the new ones.
 pub(super) fn guess(new: &[Around], old: &[Name], sizes: &[Name], claim: &[Expr]) -> Option<Vec<Expr>> {
     // Names must mean one thing.
     let distinct = |names: &[&Name]| names.iter().enumerate().all(|(k, name)| !names[..k].contains(name));
@@ -148,7 +150,8 @@ impl Guess<'_> {
         Some(found)
     }
 
-    /// A loop over tiles that no iterator mentions, by a loop inside whose value is known and which it bounds.
+    /// A loop over tiles that no iterator mentions, by a loop inside whose value is known and which
+    /// it bounds.
     fn around_a_tile(&self) -> Option<Vec<(usize, Expr)>> {
         for (inner, known) in self.new.iter().zip(&self.values) {
             let Some(known) = known else { continue };

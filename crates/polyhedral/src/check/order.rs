@@ -1,7 +1,9 @@
-//! Order: every dependence holds between the instances of the copies, and no parallel loop carries one.
+//! Order: every dependence holds between the instances of the copies, and no parallel loop carries
+//! one.
 //!
-//! The new loops are functions of the original ones ([`Copy::inverse`]), so the questions are asked of pairs of original instances: is there one for
-//! which a loop goes the wrong way while the loops outside of it stand still? Sets grow by one condition at a time and the questions stop at the
+//! The new loops are functions of the original ones ([`Copy::inverse`]), so the questions are asked
+//! of pairs of original instances: is there one for which a loop goes the wrong way while the loops
+//! outside of it stand still? Sets grow by one condition at a time and the questions stop at the
 //! first that is answered; in a permutable band that is the very first.
 
 use std::collections::BTreeMap;
@@ -15,7 +17,8 @@ use crate::dependence::{Dependence, not_before, shared_loops};
 use crate::fault::{self, Result};
 use crate::model::{Around, Model};
 
-/// A dependence holds in the new order, and no parallel loop carries it. `scopes` has the new loops around the declarations of local arrays.
+/// A dependence holds in the new order, and no parallel loop carries it. `scopes` has the new loops
+/// around the declarations of local arrays.
 pub(super) fn respected(
     model: &Model,
     dependence: &Dependence,
@@ -43,8 +46,9 @@ pub(super) fn respected(
 /// Original instances that are wrong, and the parallel loop that carries them if it is that.
 type Found<'a> = Option<(Map, Option<&'a Around>)>;
 
-/// Whether a loop must not carry this dependence. A privatised accumulator is combined by the loop: that is what frees a reduction. An array that is
-/// declared inside the loop has new contents in each iteration: nothing passes through it from one to another, whatever the loop's kind.
+/// Whether a loop must not carry this dependence. A privatised accumulator is combined by the loop:
+/// that is what frees a reduction. An array that is declared inside the loop has new contents in
+/// each iteration: nothing passes through it from one to another, whatever the loop's kind.
 fn forbidden(around: &Around, (dependence, scope): (&Dependence, &[usize])) -> bool {
     if scope.contains(&around.number) {
         return !dependence.private;
@@ -135,7 +139,8 @@ fn possible(pairs: &Set, wrong: &Set, outer: &[PwAff]) -> isl::Result<Option<Set
     Ok(Some(left))
 }
 
-/// The same question for copies whose loops are not functions of the original ones: on pairs of new instances.
+/// The same question for copies whose loops are not functions of the original ones: on pairs of new
+/// instances.
 fn by_pairs<'a>(
     model: &Model,
     (dependence, scope): (&Dependence, &[usize]),

@@ -1,4 +1,5 @@
-//! Whether two assignments, or two nests, are the same up to index expressions, and which index expressions face each other.
+//! Whether two assignments, or two nests, are the same up to index expressions, and which index
+//! expressions face each other.
 
 use loops::{Access, Assign, Expr, Loop, Stmt};
 
@@ -15,7 +16,8 @@ fn same_element(x: &Access, y: &Access) -> bool {
         && x.indices.iter().zip(&y.indices).all(|(a, b)| same_index(a, b))
 }
 
-/// Whether two subscripts or bounds face each other: those without data as functions, which is asked later; those with data must be of one form.
+/// Whether two subscripts or bounds face each other: those without data as functions, which is
+/// asked later; those with data must be of one form.
 fn same_index(a: &Expr, b: &Expr) -> bool {
     match (!a.has_loads(), !b.has_loads()) {
         (true, true) => true,

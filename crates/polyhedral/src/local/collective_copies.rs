@@ -1,11 +1,13 @@
-//! Copies that cores make together: blocks `along_row`, `along_column`, `among_all`, `kept_among_all` and `cast_to_all` around a get say that all cores of a line, or all cores, bring in one box,
-//! and may do so together.
+//! Copies that cores make together: blocks `along_row`, `along_column`, `among_all`,
+//! `kept_among_all` and `cast_to_all` around a get say that all cores of a line, or all cores,
+//! bring in one box, and may do so together.
 //!
-//! That is so if the box does not depend on the place among these cores, but for the round that all are in, and if nothing in the loops over the cores writes the
-//! array. Whether all these cores come by
-//! equally often is the target's question: it lets each bring in its own where they do not. A block `kept` says that a box is the same for all tiles, which is
-//! asked again at run time; here only that nothing writes the array. So it is with a block `exchanged`, of what other cores have in local memory, and with
-//! `by_itself`, of what a core brings in early for itself.
+//! That is so if the box does not depend on the place among these cores, but for the round that all
+//! are in, and if nothing in the loops over the cores writes the array. Whether all these cores
+//! come by equally often is the target's question: it lets each bring in its own where they do not.
+//! A block `kept` says that a box is the same for all tiles, which is asked again at run time; here
+//! only that nothing writes the array. So it is with a block `exchanged`, of what other cores have
+//! in local memory, and with `by_itself`, of what a core brings in early for itself.
 
 use loops::simplify::tidy;
 use loops::visit::nodes;
@@ -18,7 +20,8 @@ use crate::fault::Result;
 struct Moved {
     rows: Vec<Name>,
     columns: Vec<Name>,
-    /// Loops that begin at a core's place: their variable is that, and what all cores of the line have alike.
+    /// Loops that begin at a core's place: their variable is that, and what all cores of the line
+    /// have alike.
     rounds: Vec<(Name, Name)>,
 }
 

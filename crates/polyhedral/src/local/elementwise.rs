@@ -1,4 +1,5 @@
-//! Copies as loops over their elements and waits as statements, so that the statement model holds them; local arrays with names of their own.
+//! Copies as loops over their elements and waits as statements, so that the statement model holds
+//! them; local arrays with names of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +62,8 @@ impl Elementwise {
 /// Rewrites a mapped function.
 ///
 /// # Errors
-/// `P0716` for copies and waits outside of kernels, and for copies that do not go between main memory and local memory.
+/// `P0716` for copies and waits outside of kernels, and for copies that do not go between main
+/// memory and local memory.
 pub(super) fn expand(function: &Function) -> Result<Elementwise> {
     let mut walk = Walk {
         scope: BTreeMap::new(),
@@ -187,7 +189,8 @@ impl Walk {
         result.push(Stmt::Local(loops::Local { name, ..local.clone() }));
     }
 
-    /// A value without what it reads in one case only: that becomes statements of its own, where their conditions hold. Conditions on data say nothing.
+    /// A value without what it reads in one case only: that becomes statements of its own, where
+    /// their conditions hold. Conditions on data say nothing.
     fn guarded(&mut self, label: &Name, value: &Expr, result: &mut Vec<Stmt>) -> Expr {
         // A choice in a subscript says which element is read: that is the model's.
         if let Expr::Load(_) = value {

@@ -1,4 +1,5 @@
-//! Main memory: what cores do to it between two barriers, and what one core does while its own copies are on their way.
+//! Main memory: what cores do to it between two barriers, and what one core does while its own
+//! copies are on their way.
 
 use isl::{Dim, Map};
 use loops::{Code, CopyKind, Diagnostic, LoopKind, Name};
@@ -148,7 +149,8 @@ fn in_order(kernels: &Kernels<'_>, first: &Transfer<'_>, second: &Transfer<'_>) 
     Err(Diagnostic::general(Code("P0714"), message))
 }
 
-/// Whether a copy is waited for in the block where it stands, in each iteration of the loops around, and before the second copy begins: then no pairs have to be looked at.
+/// Whether a copy is waited for in the block where it stands, in each iteration of the loops
+/// around, and before the second copy begins: then no pairs have to be looked at.
 fn waited_at_once(
     kernels: &Kernels<'_>,
     first: &Transfer<'_>,
@@ -158,19 +160,22 @@ fn waited_at_once(
     let Some(tag) = first.tag else { return Ok(false) };
     let (a, b) = (first.statement, second.statement);
     for wait in kernels.waits(tag) {
-        // All loops around the wait are around the copy as well, which has loops over its elements beside them.
+        // All loops around the wait are around the copy as well, which has loops over its elements
+        // beside them.
         let around = wait.loops.len();
         if around < fixed || shared(a, wait) != around || a.position[around] >= wait.position[around] {
             continue;
         }
         let together = shared(a, b);
         let between = match together.cmp(&around) {
-            // In one iteration of the loops that both are in, the wait stands to the second copy as the first does.
+            // In one iteration of the loops that both are in, the wait stands to the second copy as
+            // the first does.
             std::cmp::Ordering::Less => false,
             std::cmp::Ordering::Equal => {
                 a.position[around] <= b.position[around] && b.position[around] <= wait.position[around]
             }
-            // The same copy: in one iteration of the loops around it, it must not come to an element twice.
+            // The same copy: in one iteration of the loops around it, it must not come to an
+            // element twice.
             std::cmp::Ordering::Greater => {
                 let own = View::new(a, around)?;
                 !std::ptr::eq(a, b) || !own.relation(first.relation)?.is_injective()?

@@ -1,4 +1,5 @@
-//! The sizes for which a function stays inside its arrays. For others it has no meaning, and nothing has to hold of what was made from it.
+//! The sizes for which a function stays inside its arrays. For others it has no meaning, and
+//! nothing has to hold of what was made from it.
 
 use isl::{Ctx, Dim, Map, MultiPwAff, PwAff, Set};
 use loops::{ArrayDecl, Expr, Function, Storage};
@@ -8,7 +9,8 @@ use crate::affine::Frame;
 use crate::fault::{self, Result};
 use crate::model::Model;
 
-/// The sizes for which no subscript of a parameter or of a local array in main memory is outside; subscripts and extents that sets cannot hold say nothing.
+/// The sizes for which no subscript of a parameter or of a local array in main memory is outside;
+/// subscripts and extents that sets cannot hold say nothing.
 ///
 /// # Errors
 /// Those of the model and the set library.
@@ -36,7 +38,8 @@ pub(super) fn inside(ctx: &Ctx, original: &Function) -> Result<Set> {
     if none { Ok(model.context) } else { sizes.coalesce().map_err(fault::library) }
 }
 
-/// The sizes for which some of the touched elements are outside of an array; none where its extents are none that sets hold.
+/// The sizes for which some of the touched elements are outside of an array; none where its extents
+/// are none that sets hold.
 pub(super) fn outside(model: &Model, dims: &[Expr], touched: &Set) -> Result<Option<Set>> {
     let params = model.context.space().map_err(fault::library)?;
     let frame = Frame::new(&params, &model.function.sizes).map_err(fault::library)?;

@@ -64,7 +64,8 @@ fn size(kernels: &Kernels<'_>, local: &Local) -> Result<i64> {
     Ok(bytes.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 }
 
-/// The greatest value of an expression over the instances of a statement, for all sizes; none if there is no bound.
+/// The greatest value of an expression over the instances of a statement, for all sizes; none if
+/// there is no bound.
 fn greatest(kernels: &Kernels<'_>, statement: &Statement, expr: &Expr) -> Result<Option<i64>> {
     match expr {
         Expr::Int(n) => return Ok(Some(*n)),

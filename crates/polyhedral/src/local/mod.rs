@@ -1,18 +1,24 @@
-//! The check of programs that are mapped to cores with local memory, by code that did not make them.
+//! The check of programs that are mapped to cores with local memory, by code that did not make
+//! them.
 //!
-//! A mapped function has blocks marked `kernel`; in them parallel loops over the cores, in these local arrays, copies with tags and waits. The check reads the
-//! text alone, in a context of its own, and decides with the set library, for all sizes:
+//! A mapped function has blocks marked `kernel`; in them parallel loops over the cores, in these
+//! local arrays, copies with tags and waits. The check reads the text alone, in a context of its
+//! own, and decides with the set library, for all sizes:
 //!
 //! - local memory fits, at every place of the text (`P0711`);
 //! - what is read of local memory was brought in or written before (`P0712`);
 //! - what is written goes back: the last write of an element is put, once (`P0713`);
-//! - each copy is waited for before its data is used or changed and before its local array ends (`P0714`);
-//! - no core writes a word that another writes or reads before the next barrier, which is where a parallel loop ends (`P0715`);
+//! - each copy is waited for before its data is used or changed and before its local array ends
+//!   (`P0714`);
+//! - no core writes a word that another writes or reads before the next barrier, which is where a
+//!   parallel loop ends (`P0715`);
 //! - nothing else reaches main memory, except scalars that are only read (`P0716`);
 //! - copies that cores make together are the same for all of them (`P0717`);
-//! - a core that comes by without a tile, for what others share, moves nothing of its own (`P0718`).
+//! - a core that comes by without a tile, for what others share, moves nothing of its own
+//!   (`P0718`).
 //!
-//! Not here: whether a kernel computes what the original does. That is the legality checker's question, and the interpreter's.
+//! Not here: whether a kernel computes what the original does. That is the legality checker's
+//! question, and the interpreter's.
 
 pub(crate) mod collective_copies;
 mod elementwise;
@@ -47,11 +53,13 @@ pub struct Report {
     pub bytes: i64,
 }
 
-/// Checks what a function was mapped to, for cores with `capacity` bytes of local memory for arrays. Sizes for which the original leaves its own arrays
-/// do not count. `limits` bound the work in the set library.
+/// Checks what a function was mapped to, for cores with `capacity` bytes of local memory for
+/// arrays. Sizes for which the original leaves its own arrays do not count. `limits` bound the work
+/// in the set library.
 ///
 /// # Errors
-/// `P0711` to `P0718` as above; `P0101`, `P0102` for what sets cannot hold; `P0002` if the limit is reached.
+/// `P0711` to `P0718` as above; `P0101`, `P0102` for what sets cannot hold; `P0002` if the limit is
+/// reached.
 pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limits) -> Result<Report> {
     results_come_out(original, mapped)?;
     let program = elementwise::expand(mapped)?;
@@ -73,7 +81,8 @@ pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limi
     })
 }
 
-/// Arrays that the original writes, and those that are only for results, are written in main memory at all.
+/// Arrays that the original writes, and those that are only for results, are written in main memory
+/// at all.
 fn results_come_out(original: &Function, mapped: &Function) -> Result<()> {
     let (before, after) = (written(original), written(mapped));
     for param in mapped.params.iter().filter(|p| p.mode != ParamMode::In) {
@@ -91,7 +100,8 @@ fn written(function: &Function) -> BTreeSet<Name> {
     nodes(&function.body).filter_map(Stmt::written).cloned().collect()
 }
 
-/// The model of a function whose copies are loops over elements, and what each statement stands for.
+/// The model of a function whose copies are loops over elements, and what each statement stands
+/// for.
 struct Kernels<'a> {
     model: &'a Model,
     program: &'a Elementwise,

@@ -1,11 +1,14 @@
-//! Rounds without a tile. Cores that share boxes come by equally often: a loop over a core's tiles around such a box, `for it in core..end step cores`, goes on
-//! while the first of these cores has a tile. In the rounds that a core has beyond its own tiles it may take part in what the others need, and nothing else:
+//! Rounds without a tile. Cores that share boxes come by equally often: a loop over a core's tiles
+//! around such a box, `for it in core..end step cores`, goes on while the first of these cores has
+//! a tile. In the rounds that a core has beyond its own tiles it may take part in what the others
+//! need, and nothing else:
 //!
 //! - nothing goes out of its local memory;
 //! - what comes in lies inside its array, and no core writes that array meanwhile.
 //!
-//! That is decided for all sizes, by the model of the function with loops that are so much longer. What a core works on there stays in local memory, and is
-//! the target's matter, which leaves it out.
+//! That is decided for all sizes, by the model of the function with loops that are so much longer.
+//! What a core works on there stays in local memory, and is the target's matter, which leaves it
+//! out.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +90,8 @@ fn fetched(
     Ok(None)
 }
 
-/// The function whose loops over tiles go on while the first core has one, where cores share in them; none if none do.
+/// The function whose loops over tiles go on while the first core has one, where cores share in
+/// them; none if none do.
 fn longer(function: &Function) -> Option<Function> {
     let mut pass = Pass { cores: Vec::new(), tiles: Vec::new(), any: false };
     let body = pass.statements(&function.body);

@@ -1,7 +1,9 @@
 //! One local array: its reads are brought in, its writes go back, its copies are waited for.
 //!
-//! The questions are about pairs of instances. Nearly always the text answers them for all instances at once: a copy, its wait and a use stand one after the
-//! other in the block of the array, and the copy has the whole box. So this is looked at first; where it is not so, the set library is asked about the pairs.
+//! The questions are about pairs of instances. Nearly always the text answers them for all
+//! instances at once: a copy, its wait and a use stand one after the other in the block of the
+//! array, and the copy has the whole box. So this is looked at first; where it is not so, the set
+//! library is asked about the pairs.
 
 use isl::Map;
 use loops::{Code, CopyKind, Diagnostic, Name};
@@ -20,7 +22,8 @@ struct Use<'a> {
     writes: Vec<Map>,
     /// Of a copy with a tag: the waits for it.
     waits: Vec<View<'a>>,
-    /// Those of them that are behind all of its instances, in the array's own block, wherever it has one.
+    /// Those of them that are behind all of its instances, in the array's own block, wherever it
+    /// has one.
     sure: Vec<usize>,
 }
 
@@ -247,7 +250,8 @@ impl<'a> Array<'_, 'a> {
         Ok(())
     }
 
-    /// The last write of an element is put, and put once. An array without any copy is a variable of the kernel, which ends with it.
+    /// The last write of an element is put, and put once. An array without any copy is a variable
+    /// of the kernel, which ends with it.
     fn goes_back(&self) -> Result<()> {
         let puts: Vec<&Use<'_>> =
             self.uses.iter().filter(|u| matches!(u.role, Role::Copy(CopyKind::Put, _))).collect();

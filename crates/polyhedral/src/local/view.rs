@@ -1,4 +1,5 @@
-//! Statements as seen from inside some loops that stand still: their variables are parameters, so that questions have few dimensions.
+//! Statements as seen from inside some loops that stand still: their variables are parameters, so
+//! that questions have few dimensions.
 
 use isl::{Dim, Map, Set};
 use loops::LoopKind;
@@ -51,7 +52,8 @@ impl<'a> View<'a> {
         map.set_tuple_name(Dim::In, &self.statement.tuple)
     }
 
-    /// The statement's instances that a set from here stands for, with the loops that stand still in front.
+    /// The statement's instances that a set from here stands for, with the loops that stand still
+    /// in front.
     pub fn whole(&self, set: &Set) -> isl::Result<Set> {
         let mut set = set.clone();
         for k in (0..self.fixed).rev() {
@@ -80,7 +82,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Pairs of instances, the first before the second in the order of the text and on the same core.
+    /// Pairs of instances, the first before the second in the order of the text and on the same
+    /// core.
     pub fn before(&self, other: &View<'_>) -> isl::Result<Map> {
         let shared = shared(self.statement, other.statement);
         let all = Map::from_domain_and_range(&self.domain, &other.domain)?;

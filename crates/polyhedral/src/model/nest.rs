@@ -1,6 +1,7 @@
-//! Loops whose bounds are data. How often they run is not known, so such a loop is one statement with all that is in it: an instance for each iteration of the
-//! loops around it, in which everything runs as it stands. What it touches is what it may touch: a subscript with a variable of the nest, or with data, may be
-//! any number. It must not write what the bounds read.
+//! Loops whose bounds are data. How often they run is not known, so such a loop is one statement
+//! with all that is in it: an instance for each iteration of the loops around it, in which
+//! everything runs as it stands. What it touches is what it may touch: a subscript with a variable
+//! of the nest, or with data, may be any number. It must not write what the bounds read.
 //!
 //! Left out: reductions of elements at such subscripts.
 
@@ -136,7 +137,8 @@ fn hides(l: &Loop, mut around: BTreeSet<Name>) -> Result<()> {
     inside(&l.body, &around)
 }
 
-/// What a loop of the nest writes though its bounds, or those of one around it in the nest, read it.
+/// What a loop of the nest writes though its bounds, or those of one around it in the nest, read
+/// it.
 fn changes_its_bounds(l: &Loop) -> Option<Name> {
     let read: BTreeSet<Name> = l.lower.arrays().union(&l.upper.arrays()).cloned().collect();
     let written = assigns(l).into_iter().map(|a| &a.target.array).find(|name| read.contains(*name)).cloned();
@@ -149,7 +151,8 @@ fn changes_its_bounds(l: &Loop) -> Option<Name> {
     written.or_else(|| inside(&l.body))
 }
 
-/// The arrays that a nest does nothing with but to update elements by one operation that may be reordered, at subscripts that stay the same in it.
+/// The arrays that a nest does nothing with but to update elements by one operation that may be
+/// reordered, at subscripts that stay the same in it.
 fn reductions(
     all: &[&Assign],
     loads: &BTreeSet<&Access>,

@@ -1,7 +1,8 @@
 //! Candidates for the order of a function, and the choice among them.
 //!
-//! There are the affine schedule, after the passes that let it have better tiles, and the order of the text, with what is free in it in parallel or
-//! without. The cost model chooses: the text is taken where the schedule is predicted to take longer by a margin.
+//! There are the affine schedule, after the passes that let it have better tiles, and the order of
+//! the text, with what is free in it in parallel or without. The cost model chooses: the text is
+//! taken where the schedule is predicted to take longer by a margin.
 
 use ::optimize::{Candidate, Cost, MARGIN, choose, cost};
 use loops::{Function, Stmt};
@@ -38,7 +39,8 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     if free && !affine.report.contracted {
         others.extend(written_out(function, options, bounds));
     }
-    // A schedule without tiles that wins nothing on one thread has to win more than parallel loops of the text do.
+    // A schedule without tiles that wins nothing on one thread has to win more than parallel loops
+    // of the text do.
     let plain =
         !affine.report.tiled && !affine.report.contracted && nests(&affine.function) > nests(function);
     let level = behind || (plain && cycles(function) < MARGIN * cycles(&affine.function));
@@ -87,7 +89,8 @@ fn chosen(
 /// What the order of the text is called, with what is free in it in parallel and in lanes.
 const ORDER_OF_TEXT: &str = "the order of the text with parallel loops and lanes";
 
-/// The best with updates in any order, unless the best in the order of the text is predicted to take less: more freedom gives no slower code.
+/// The best with updates in any order, unless the best in the order of the text is predicted to
+/// take less: more freedom gives no slower code.
 pub(super) fn with_and_without_freedom(
     relaxed: &Function,
     function: &Function,
@@ -133,10 +136,12 @@ impl Optimized {
     }
 }
 
-/// A schedule that is predicted to be less than so many times as fast as the text is worth another try.
+/// A schedule that is predicted to be less than so many times as fast as the text is worth another
+/// try.
 const WEAK: f64 = 1.5;
 
-/// The result with tiles, if they are predicted to pay; else the loops of the same schedule as they are.
+/// The result with tiles, if they are predicted to pay; else the loops of the same schedule as they
+/// are.
 pub(super) fn with_or_without_tiles(
     at: (&Model, &[Dependence]),
     function: &Function,
@@ -167,7 +172,8 @@ pub(super) fn with_or_without_tiles(
     }
 }
 
-/// The function with outer loops in the order of the text, and each nest in them on its own; nothing where no loop holds several.
+/// The function with outer loops in the order of the text, and each nest in them on its own;
+/// nothing where no loop holds several.
 fn nest_by_nest(function: &Function, options: &Options) -> Option<(String, Optimized)> {
     if !parts::has_several(&function.body) {
         return None;
@@ -178,7 +184,8 @@ fn nest_by_nest(function: &Function, options: &Options) -> Option<(String, Optim
     Some(("nest by nest".to_owned(), of_parts(function, whole, parts, note)))
 }
 
-/// The function in the order of its text: with what is free in it in parallel and in lanes, and as it is.
+/// The function in the order of its text: with what is free in it in parallel and in lanes, and as
+/// it is.
 fn in_order_of_text(function: &Function, options: &Options, bounds: Bounds) -> Vec<(String, Optimized)> {
     let Ok(Analysed { model, dependences, report, .. }) = analyse(function, options, bounds) else {
         return Vec::new();
@@ -193,7 +200,8 @@ fn in_order_of_text(function: &Function, options: &Options, bounds: Bounds) -> V
     [plain, marked].into_iter().filter_map(one).collect()
 }
 
-/// The order of the text with loops in three at the pivots of outer loops, and what is free then in parallel and in lanes; nothing where there are none.
+/// The order of the text with loops in three at the pivots of outer loops, and what is free then in
+/// parallel and in lanes; nothing where there are none.
 fn split_at_pivots(function: &Function, options: &Options, bounds: Bounds) -> Option<(String, Optimized)> {
     let pass = &passes::PIVOT_SPLITTING;
     let split = pass.run(function)?;
@@ -204,8 +212,8 @@ fn split_at_pivots(function: &Function, options: &Options, bounds: Bounds) -> Op
     Some((result.name(function), result))
 }
 
-/// Candidates with short loops as straight code, so that loops around them can run in lanes: the affine schedule, and the order of the text; nothing where
-/// there are no such loops.
+/// Candidates with short loops as straight code, so that loops around them can run in lanes: the
+/// affine schedule, and the order of the text; nothing where there are no such loops.
 fn written_out(function: &Function, options: &Options, bounds: Bounds) -> Vec<(String, Optimized)> {
     let pass = &passes::COMPLETE_UNROLLING;
     let Some(straight) = pass.run(function) else { return Vec::new() };
@@ -250,7 +258,8 @@ fn scheduled(function: &Function, options: &Options, bounds: Bounds) -> Result<O
     }
 }
 
-/// What is declared inside a loop and could not be declared there again: its storage is shared, as the order of the text allows.
+/// What is declared inside a loop and could not be declared there again: its storage is shared, as
+/// the order of the text allows.
 fn or_shared(
     whole: Result<Optimized>,
     function: &Function,

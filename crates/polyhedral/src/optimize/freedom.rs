@@ -8,7 +8,8 @@ use crate::codegen::Generated;
 
 /// Which statements are in loops that are free of dependences.
 pub(super) struct Freedom {
-    /// By the statement of the model: loops around it, and 2 for a parallel one among them, 1 for one of vectors, of the instance that has most.
+    /// By the statement of the model: loops around it, and 2 for a parallel one among them, 1 for
+    /// one of vectors, of the instance that has most.
     statements: BTreeMap<Name, (usize, usize)>,
 }
 
@@ -51,13 +52,15 @@ impl Freedom {
         self.statements.values().all(|(_, free)| *free == 0)
     }
 
-    /// Whether a statement with most loops around it, where most of the work is, is in no such loop.
+    /// Whether a statement with most loops around it, where most of the work is, is in no such
+    /// loop.
     pub(super) fn deepest_is_bound(&self) -> bool {
         let most = self.statements.values().map(|(depth, _)| *depth).max().unwrap_or(0);
         most > 1 && self.statements.values().any(|(depth, free)| *depth == most && *free == 0)
     }
 
-    /// Whether all statements together have more of it; at least as much where nothing else has been won.
+    /// Whether all statements together have more of it; at least as much where nothing else has
+    /// been won.
     pub(super) fn is_more_than(&self, other: &Freedom, something_won: bool) -> bool {
         let sum = |freedom: &Freedom| freedom.statements.values().map(|(_, free)| *free).sum::<usize>();
         sum(self) + usize::from(!something_won) > sum(other)

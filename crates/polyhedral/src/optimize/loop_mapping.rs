@@ -1,4 +1,5 @@
-//! From a schedule to loops: which loop is parallel, which are tiled, which runs along memory. Decides; the code is made and checked elsewhere.
+//! From a schedule to loops: which loop is parallel, which are tiled, which runs along memory.
+//! Decides; the code is made and checked elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,9 +62,10 @@ impl Mapper<'_> {
             .collect()
     }
 
-    /// Whether a band, with those below it, is one statement's that updates an element in more loops than the element has; then which blocks of it can be parallel
-    /// (those of rows only if no loop over elements carries a dependence), and the band with a loop of its own for each of the statement's below it: the
-    /// scheduler likes to make one of several short ones.
+    /// Whether a band, with those below it, is one statement's that updates an element in more
+    /// loops than the element has; then which blocks of it can be parallel (those of rows only if
+    /// no loop over elements carries a dependence), and the band with a loop of its own for each of
+    /// the statement's below it: the scheduler likes to make one of several short ones.
     fn contracts(&self, band: &Band) -> Result<Option<(Split, Band)>> {
         let Some(members) = nest(band) else { return Ok(None) };
         if !band.permutable || band.members.len() < 2 || members.len() < 3 {
@@ -120,7 +122,8 @@ impl Mapper<'_> {
         }
     }
 
-    /// What threads and lanes need parts of their own of, so that the only loop of a band carries no dependence; none if that is not enough.
+    /// What threads and lanes need parts of their own of, so that the only loop of a band carries
+    /// no dependence; none if that is not enough.
     fn reduces(&self, band: &Band) -> Result<Option<Vec<(ReduceOp, Name)>>> {
         let member = &band.members[0];
         let driven = locality::driven(self.model, member)?;
@@ -141,7 +144,8 @@ impl Mapper<'_> {
         Ok(Member { function, coincident: false, code: LoopCode::Default })
     }
 
-    /// Whether a statement of a band touches what is declared inside loops: its order in them cannot change.
+    /// Whether a statement of a band touches what is declared inside loops: its order in them
+    /// cannot change.
     fn touches_locals(&self, band: &Band) -> Result<bool> {
         let tuples = locality::tuples(self.model, &band.members[0])?;
         let inside = |name: &Name| self.model.scopes.get(name).is_some_and(|loops| !loops.is_empty());
@@ -149,8 +153,9 @@ impl Mapper<'_> {
         Ok(tuples.iter().filter_map(|tuple| self.model.by_tuple(tuple)).any(touches))
     }
 
-    /// Whether the loops below a band are a window: constant, few steps in all, and every access goes along memory with the band's last loop or stands still. Then
-    /// lanes of that loop can have the window each: it is written out.
+    /// Whether the loops below a band are a window: constant, few steps in all, and every access
+    /// goes along memory with the band's last loop or stands still. Then lanes of that loop can
+    /// have the window each: it is written out.
     fn window(&self, band: &Band) -> Result<bool> {
         let Some(last) = band.members.last() else { return Ok(false) };
         if !last.coincident
@@ -173,8 +178,8 @@ impl Mapper<'_> {
         Ok(true)
     }
 
-    /// The loop of a band that goes along memory and carries nothing, if the nests below are of single loops of which none does. The outermost
-    /// one may be `kept` where it is.
+    /// The loop of a band that goes along memory and carries nothing, if the nests below are of
+    /// single loops of which none does. The outermost one may be `kept` where it is.
     fn deepest(&self, band: &Band, kept: bool) -> Result<Option<usize>> {
         if !nests(&band.child) || (!single_nest(&band.child) && self.touches_locals(band)?) {
             return Ok(None);
@@ -211,7 +216,8 @@ impl Mapper<'_> {
                 child: Box::new(Node::Band(strips)),
             });
         }
-        // The iterations of a single loop inside a sequential one are not worth the threads' meeting.
+        // The iterations of a single loop inside a sequential one are not worth the threads'
+        // meeting.
         let small = band.members.len() == 1 && innermost && self.sequential;
         let outer_parallel = parallel && band.members[0].coincident && !small;
         if !innermost {
@@ -223,7 +229,8 @@ impl Mapper<'_> {
         let shape = BandShape {
             innermost,
             outer_parallel,
-            // Tiles of a permutable band depend on earlier ones in each direction: those on a diagonal are free of each other.
+            // Tiles of a permutable band depend on earlier ones in each direction: those on a
+            // diagonal are free of each other.
             diagonals: parallel && !outer_parallel && !small && self.has_diagonals(&band)?,
             alone: locality::tuples(self.model, &band.members[0])?.len() == 1,
         };
@@ -281,13 +288,14 @@ impl Mapper<'_> {
         self.reduces(band)
     }
 
-    /// Whether the tiles of a band on a diagonal can be parallel. Statements of one loop would be on
-    /// diagonals of their own, which makes intricate code.
+    /// Whether the tiles of a band on a diagonal can be parallel. Statements of one loop would be
+    /// on diagonals of their own, which makes intricate code.
     fn has_diagonals(&self, band: &Band) -> Result<bool> {
         let deep = |tuple: &String| self.model.by_tuple(tuple).is_some_and(|s| s.loops.len() >= 2);
         Ok(band.members.len() >= 2
             && band.permutable
-            // A band is permutable as far as dependences hold that reductions do not free: those would meet on a diagonal.
+            // A band is permutable as far as dependences hold that reductions do not free: those
+            // would meet on a diagonal.
             && self.dependences.iter().all(|d| d.reduction.is_none())
             && locality::tuples(self.model, &band.members[0])?.iter().all(deep))
     }
@@ -295,7 +303,8 @@ impl Mapper<'_> {
     /// Sizes of the tiles of a band; none where it stays as it is.
     fn tile_sizes(&self, band: &Band, shape: &BandShape) -> Result<Option<Vec<i64>>> {
         let n = band.members.len();
-        // Tiles on diagonals, too, where several statements (rows at the border) have a place of their own in the skewed loops.
+        // Tiles on diagonals, too, where several statements (rows at the border) have a place of
+        // their own in the skewed loops.
         let flat = |tuple: &String| self.model.by_tuple(tuple).is_some_and(|s| s.loops.len() < n);
         let rows = locality::tuples(self.model, &band.members[0])?.iter().filter(|tuple| flat(tuple)).count();
         let intricate = shape.diagonals && n >= 3 && rows > 1;
@@ -425,7 +434,8 @@ impl Mapper<'_> {
             points.members.push(member);
             if coincident && score > 0 && !locality::gathers_small(self.model, &points.members[n - 1])? {
                 marks[n - 1] = Some("vector");
-                // Statements that are shifted against each other begin and end apart: conditions for that stay out of the loop.
+                // Statements that are shifted against each other begin and end apart: conditions
+                // for that stay out of the loop.
                 if locality::shifted(self.model, &points.members[n - 1])? {
                     points.members.iter_mut().for_each(|member| member.code = LoopCode::Separate);
                 }
@@ -495,10 +505,12 @@ fn at_the_end(node: Node, member: &Member) -> Node {
     }
 }
 
-/// Steps of an elimination in a block: enough for the contraction beyond to work on each element for a while, few enough that the panels stay small.
+/// Steps of an elimination in a block: enough for the contraction beyond to work on each element
+/// for a while, few enough that the panels stay small.
 const STEPS: i64 = 64;
 
-/// Iterations of an innermost loop in a tile where each waits for the one before it: few enough that the processor is at the next row while they do.
+/// Iterations of an innermost loop in a tile where each waits for the one before it: few enough
+/// that the processor is at the next row while they do.
 const WAITING: i64 = 16;
 
 /// The smallest extent of a tile for the first cache: less is not worth its loops.

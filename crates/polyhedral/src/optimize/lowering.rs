@@ -1,4 +1,5 @@
-//! From a mapped schedule to checked code: generated, staged where nests contract, and given back if the checker agrees.
+//! From a mapped schedule to checked code: generated, staged where nests contract, and given back
+//! if the checker agrees.
 
 use std::collections::BTreeSet;
 
@@ -228,7 +229,8 @@ enum Stage {
     Refused(BTreeSet<Name>),
 }
 
-/// Register tiles for the nests that are marked; the staging is undone for the check. The first form that passes the check is taken, or the one that is asked for.
+/// Register tiles for the nests that are marked; the staging is undone for the check. The first
+/// form that passes the check is taken, or the one that is asked for.
 fn stage(
     made: Made,
     function: &Function,

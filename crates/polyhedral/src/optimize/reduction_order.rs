@@ -1,11 +1,13 @@
-//! Updates whose order alone keeps loops from being parallel: what the permission to combine them from parts would change.
+//! Updates whose order alone keeps loops from being parallel: what the permission to combine them
+//! from parts would change.
 
 use loops::visit::nodes;
 use loops::{Assign, Function, Loop, Stmt};
 
 use crate::names::readable;
 
-/// What is updated again and again by a loop whose variable is in no subscript of it, and that does nothing else with it: its updates could be combined from parts.
+/// What is updated again and again by a loop whose variable is in no subscript of it, and that does
+/// nothing else with it: its updates could be combined from parts.
 pub(super) fn updated_by_loops(function: &Function) -> Vec<String> {
     fn walk<'a>(body: &'a [Stmt], loops: &mut Vec<&'a Loop>, found: &mut Vec<String>) {
         for stmt in body {

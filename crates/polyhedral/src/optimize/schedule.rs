@@ -9,7 +9,8 @@
 //!
 //! The tree orders the statements of the function after the passes before `affine-scheduling`. Of a
 //! tree without that line, `affine-scheduling` alone is meant. What is declared inside a loop is
-//! declared there again, so that iterations do not share it; `affine-scheduling shared` leaves that out.
+//! declared there again, so that iterations do not share it; `affine-scheduling shared` leaves that
+//! out.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Shapes of programs for which there is a better way than the scheduler's: stencils in time, triangular solves, windows, and nests that keep their order.
+//! Shapes of programs for which there is a better way than the scheduler's: stencils in time,
+//! triangular solves, windows, and nests that keep their order.
 
 use loops::Function;
 

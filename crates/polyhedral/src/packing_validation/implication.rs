@@ -1,7 +1,9 @@
-//! What holds on a path through loops and tests, as linear rows, and what it implies: decided by Fourier-Motzkin elimination.
+//! What holds on a path through loops and tests, as linear rows, and what it implies: decided by
+//! Fourier-Motzkin elimination.
 //!
-//! How bounds and tests are read is this module's own, so that a mistake of the packing is not made again here. The elimination is that of [`arith::System`]: it knows no loops, and its
-//! tests hold it against enumeration and against the set library.
+//! How bounds and tests are read is this module's own, so that a mistake of the packing is not made
+//! again here. The elimination is that of [`arith::System`]: it knows no loops, and its tests hold
+//! it against enumeration and against the set library.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +16,8 @@ use super::{Site, Step, refused};
 use crate::fault::Result;
 use crate::transform::contraction::Claim;
 
-/// The condition of one of several sites: a fast one for whole tiles and a slow one for the rest give the slow one's test, if the fast one's implies it.
+/// The condition of one of several sites: a fast one for whole tiles and a slow one for the rest
+/// give the slow one's test, if the fast one's implies it.
 pub(super) fn condition_of(sites: &[Site]) -> Option<Expr> {
     let tests = |site: &Site| -> Vec<Expr> {
         site.path
@@ -72,7 +75,8 @@ struct Bounds {
     complete: bool,
 }
 
-/// `var >= lower` and `var < upper` as rows: maxima and minima are several, quotients by constants are multiplied out.
+/// `var >= lower` and `var < upper` as rows: maxima and minima are several, quotients by constants
+/// are multiplied out.
 fn loop_rows(var: &Name, lower: &Expr, upper: &Expr) -> Bounds {
     let mut bounds = Bounds { rows: Vec::new(), complete: true };
     let x = Expr::Var(var.clone());
@@ -117,7 +121,8 @@ impl Bounds {
     }
 }
 
-/// A path with upper bounds that are maxima, and lower bounds that are minima, split into cases without; none if they are too many.
+/// A path with upper bounds that are maxima, and lower bounds that are minima, split into cases
+/// without; none if they are too many.
 fn cases(path: &[Step]) -> Option<Vec<Vec<Step>>> {
     fn split(expr: &Expr, op: BinaryOp) -> Vec<Expr> {
         match expr {
@@ -164,7 +169,8 @@ fn implies(premises: &[Linear<Name>], row: &Linear<Name>) -> bool {
     System { rows: premises.to_vec() }.implies(row, &Budget::default())
 }
 
-/// Each element that is used was filled: what holds at the use implies bounds and tests of the (slow) fill at the same subscripts.
+/// Each element that is used was filled: what holds at the use implies bounds and tests of the
+/// (slow) fill at the same subscripts.
 pub(super) fn covered(
     claim: &Claim,
     fills: &[Site],
@@ -194,7 +200,8 @@ pub(super) fn covered(
         let pair = row.and_then(|row| Some([row.negated()?, row]));
         premises.extend(pair.ok_or_else(|| missing(format!("the subscript `{a}` is not linear")))?);
     }
-    // A fast fill under a test comes first; it must not copy more than the slow one's test allows, for the source may end there.
+    // A fast fill under a test comes first; it must not copy more than the slow one's test allows,
+    // for the source may end there.
     for step in &fill.path {
         let (rows, text) = match step {
             Step::Loop { var, lower, upper, .. } => {
@@ -225,7 +232,8 @@ pub(super) fn covered(
         }
     }
     let [fast, slow] = fills else { return Ok(()) };
-    // Two fills: one for whole strips, one with a test. The strips, steps and lanes must be the same.
+    // Two fills: one for whole strips, one with a test. The strips, steps and lanes must be the
+    // same.
     let loops = |s: &Site| -> Vec<Step> {
         s.path.iter().filter(|s| matches!(s, Step::Loop { .. })).cloned().map(plain).collect()
     };

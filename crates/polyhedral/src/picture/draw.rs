@@ -32,8 +32,9 @@ fn place(point: &[i64]) -> (f64, f64) {
         0 | 1 => (at(0), 0.0),
         // The first loop goes down and the second to the right, as rows and columns of a matrix.
         2 => (at(1), at(0)),
-        // Seen from above at an angle: the first loop to the left and down, the second to the right and down, the third up. Axes of an
-        // exact isometric projection would put (0, 0, 0) and (1, 1, 1) in one place.
+        // Seen from above at an angle: the first loop to the left and down, the second to the right
+        // and down, the third up. Axes of an exact isometric projection would put (0, 0, 0) and (1,
+        // 1, 1) in one place.
         _ => (1.45 * at(1) - 1.15 * at(0), 0.7 * at(0) + 0.5 * at(1) - 1.75 * at(2)),
     }
 }
@@ -184,7 +185,8 @@ fn row(out: &mut String, trace: &Trace, name: &str, top: f64) -> (f64, f64) {
         let (a, b) = (panels[&from.statement].at(&from.point), panels[&to.statement].at(&to.point));
         arrow_path(out, arrow.kind, a, b);
     }
-    // Tiles are numbered in the order in which they begin, so that neighbours in time differ in colour.
+    // Tiles are numbered in the order in which they begin, so that neighbours in time differ in
+    // colour.
     let mut tiles: BTreeMap<&[i64], usize> = BTreeMap::new();
     for (number, event) in trace.events.iter().enumerate() {
         let next = tiles.len();
@@ -220,8 +222,8 @@ struct Crossing {
     example: Option<usize>,
 }
 
-/// The arrows between different statements. Of very many, those of one event say more than all of them: one in the middle among
-/// the events that have most.
+/// The arrows between different statements. Of very many, those of one event say more than all of
+/// them: one in the middle among the events that have most.
 fn between(trace: &Trace) -> BTreeMap<(&Name, &Name), Crossing> {
     let mut leaving: BTreeMap<(&Name, &Name), BTreeMap<usize, usize>> = BTreeMap::new();
     for arrow in &trace.arrows {
@@ -241,7 +243,8 @@ fn between(trace: &Trace) -> BTreeMap<(&Name, &Name), Crossing> {
     leaving.into_iter().map(|(pair, leaving)| (pair, crossing(leaving))).collect()
 }
 
-/// An arrow between the rims of two points, bent a little so that it does not run over the points between.
+/// An arrow between the rims of two points, bent a little so that it does not run over the points
+/// between.
 fn arrow_path(out: &mut String, kind: Kind, a: (f64, f64), b: (f64, f64)) {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let length = dx.hypot(dy);

@@ -1,4 +1,5 @@
-//! Walks a function with concrete sizes: which instance runs when, in which tile, and which instances depend on each other.
+//! Walks a function with concrete sizes: which instance runs when, in which tile, and which
+//! instances depend on each other.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +56,8 @@ const MAX_STEPS: usize = 200_000;
 /// Elements that may be waiting for a write.
 const MAX_ARROWS: usize = 20_000;
 
-/// The instances of a function in the order in which they run; with a map of instances, they are those of the original.
+/// The instances of a function in the order in which they run; with a map of instances, they are
+/// those of the original.
 pub(super) fn run(
     function: &Function,
     sizes: &BTreeMap<Name, i64>,
@@ -162,7 +164,8 @@ impl Walk<'_> {
         if arrows.len() >= MAX_ARROWS {
             return Err(cannot_draw("there are too many dependences at these sizes to draw them"));
         }
-        // One arrow is enough: a flow says more than an anti, and that more than an output dependence.
+        // One arrow is enough: a flow says more than an anti, and that more than an output
+        // dependence.
         if from != to && !arrows.iter().rev().take_while(|a| a.to == to).any(|a| a.from == from) {
             arrows.push(Arrow { kind, from, to });
         }

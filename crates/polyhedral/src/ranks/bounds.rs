@@ -76,8 +76,8 @@ pub(super) fn facts(program: &RankProgram, function: &Function, outer: &[super::
     facts
 }
 
-/// The box of what an access touches in the loops around it, over sizes, outer variables and bounds of
-/// blocks. What is not known is the whole extent.
+/// The box of what an access touches in the loops around it, over sizes, outer variables and bounds
+/// of blocks. What is not known is the whole extent.
 fn touched(piece: &Piece, site: &AccessSite, extents: &[Expr], facts: &Facts) -> Vec<(Expr, Expr)> {
     let mut extremes = Extremes::new(piece.function, facts.clone());
     for context in &site.context {
@@ -116,7 +116,8 @@ fn hull(a: &[(Expr, Expr)], b: &[(Expr, Expr)], facts: &Facts) -> Vec<(Expr, Exp
     pairs.map(|((al, ah), (bl, bh))| (both(al, bl, |a, b| a.min(b)), both(ah, bh, |a, b| a.max(b)))).collect()
 }
 
-/// The part of a subscript that varies, as text: accesses that differ in constants are near each other.
+/// The part of a subscript that varies, as text: accesses that differ in constants are near each
+/// other.
 fn direction(index: &Expr) -> String {
     match Poly::of(index).and_then(|poly| {
         let constant = poly.coefficient(&Default::default());

@@ -1,13 +1,15 @@
-//! Whether ranks read only what they hold, and write only what they own: for all sizes and all blocks,
-//! on the program as it is, by code that has no part in the mapping.
+//! Whether ranks read only what they hold, and write only what they own: for all sizes and all
+//! blocks, on the program as it is, by code that has no part in the mapping.
 //!
-//! - What a run touches on a rank, as sets over sizes, variables around and bounds of blocks, lies in
-//!   the rank's block, in a box that was fetched since its array was last written, or in a buffer.
-//! - No rank reads, within a run, what another rank writes in it: the run is looked at with all blocks
-//!   at once, as the sequential program runs it, and each value that flows to a rank comes from its own
-//!   block.
+//! - What a run touches on a rank, as sets over sizes, variables around and bounds of blocks, lies
+//!   in the rank's block, in a box that was fetched since its array was last written, or in a
+//!   buffer.
+//! - No rank reads, within a run, what another rank writes in it: the run is looked at with all
+//!   blocks at once, as the sequential program runs it, and each value that flows to a rank comes
+//!   from its own block.
 //!
-//! Left out: runs whose subscripts or bounds are data in a way that the model does not hold, on one rank.
+//! Left out: runs whose subscripts or bounds are data in a way that the model does not hold, on one
+//! rank.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +26,8 @@ use crate::model::{Model, Touch};
 /// Checks a program.
 ///
 /// # Errors
-/// `P0904` for what a rank reads without holding it, or writes without owning it; those of the set library.
+/// `P0904` for what a rank reads without holding it, or writes without owning it; those of the set
+/// library.
 pub fn check(program: &RankProgram) -> Result<()> {
     let mut walk = Walk { program, outer: Vec::new(), fetched: Vec::new() };
     walk.steps(&program.body)

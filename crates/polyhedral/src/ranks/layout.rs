@@ -78,8 +78,8 @@ pub(super) fn frame(function: &Function, axes: usize, distribution: &Distributio
     RankProgram { interface, axes, cuts, places, body: Vec::new() }
 }
 
-/// The distributions that are tried where none is given: all arrays cut along their first dimension,
-/// along their last, and on a grid of two axes along two.
+/// The distributions that are tried where none is given: all arrays cut along their first
+/// dimension, along their last, and on a grid of two axes along two.
 pub(super) fn candidates(function: &Function, axes: usize) -> Vec<Distribution> {
     let along = |pick: &dyn Fn(usize) -> Vec<Option<Dealt>>| -> Distribution {
         let arrays = arrays(function);
@@ -118,6 +118,6 @@ pub(super) fn candidates(function: &Function, axes: usize) -> Vec<Distribution> 
     vec![plane(0, None), plane(1, None), plane(0, Some(BLOCK))]
 }
 
-/// Rows in a block where blocks are dealt out in turn: enough for the loops inside to have work, few
-/// enough that what is left of a triangle is on all ranks until its end.
+/// Rows in a block where blocks are dealt out in turn: enough for the loops inside to have work,
+/// few enough that what is left of a triangle is on all ranks until its end.
 const BLOCK: i64 = 32;

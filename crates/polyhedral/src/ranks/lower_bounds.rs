@@ -1,8 +1,8 @@
 //! The least that must move, by theory, beside which counts are shown.
 //!
 //! - Products: a rank that does its share of `m n k` multiplications touches at least
-//!   `3 (m n k / P)^(2/3)` elements of the three matrices, and holds at most its share of them before
-//!   (Irony, Toledo, Tiskin 2004; Demmel et al. 2013).
+//!   `3 (m n k / P)^(2/3)` elements of the three matrices, and holds at most its share of them
+//!   before (Irony, Toledo, Tiskin 2004; Demmel et al. 2013).
 //! - Stencils: what lies around a block and is read for it, in each step.
 
 use loops::ranks::{At, Fetch, Grid, Numbers, RankProgram, Step, walk};

@@ -1,9 +1,9 @@
-//! One piece of a program as loops that every rank runs on its own blocks: who owns what is written,
-//! which iterations that are, and what has to be fetched first.
+//! One piece of a program as loops that every rank runs on its own blocks: who owns what is
+//! written, which iterations that are, and what has to be fetched first.
 //!
 //! The owner of an element computes it. A loop over elements that are dealt out is clipped to the
-//! rank's block; a statement that writes one element stands under a condition. A piece is refused if
-//! a rank would read, within it, what another rank writes in it.
+//! rank's block; a statement that writes one element stands under a condition. A piece is refused
+//! if a rank would read, within it, what another rank writes in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -179,8 +179,8 @@ impl<'a> Piece<'a> {
         self.check_blocks()
     }
 
-    /// Where ranks have several blocks, the piece runs once for each: every statement must belong to one
-    /// block, of the same cut.
+    /// Where ranks have several blocks, the piece runs once for each: every statement must belong
+    /// to one block, of the same cut.
     fn check_blocks(&self) -> Result<(), Why> {
         for axis in 0..self.program.axes {
             let all = self.coordinates.values().map(|at| at[axis].as_ref().map(|(cut, _)| *cut));
@@ -210,8 +210,8 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Where a place runs, by its axis: its statement's place, or that of the loops around a bound or
-    /// a condition.
+    /// Where a place runs, by its axis: its statement's place, or that of the loops around a bound
+    /// or a condition.
     pub(crate) fn coordinates_of(&self, site: &AccessSite) -> Vec<Coordinate> {
         if let Some(known) = self.coordinates.get(&site.position) {
             return known.clone();
@@ -226,7 +226,8 @@ impl<'a> Piece<'a> {
             .collect()
     }
 
-    /// The loop that runs through a subscript, and how it is clipped; none if no loop of the piece does.
+    /// The loop that runs through a subscript, and how it is clipped; none if no loop of the piece
+    /// does.
     pub(crate) fn clip_of(
         &self,
         cut: usize,
@@ -349,8 +350,8 @@ impl<'a> Piece<'a> {
         self.sites.iter().filter(of).map(|site| site.position).collect()
     }
 
-    /// That no rank reads, within the piece, what another rank writes in it. The result says whether no
-    /// two ranks touch one element at all, so that its iterations may run in any order.
+    /// That no rank reads, within the piece, what another rank writes in it. The result says
+    /// whether no two ranks touch one element at all, so that its iterations may run in any order.
     pub(crate) fn check_order(&self, model: &Model, buffered: &[(usize, &Access)]) -> Result<bool, Why> {
         let at = self.by_label(model)?;
         let flows = dependence::dataflow(model).map_err(|d| d.message)?;
@@ -440,7 +441,8 @@ impl<'a> Piece<'a> {
         Ok(())
     }
 
-    /// The statements of the piece with clipped loops, conditions, and buffers in the place of arrays.
+    /// The statements of the piece with clipped loops, conditions, and buffers in the place of
+    /// arrays.
     pub fn rewritten(&self, names: &BTreeMap<(usize, Access), Name>) -> Vec<Stmt> {
         let guards: BTreeSet<Option<Expr>> =
             self.coordinates.keys().map(|position| self.guard_at(*position)).collect();

@@ -329,8 +329,8 @@ impl<'a> Mapper<'a> {
         Some(parts.into_iter().map(|body| Stmt::Loop(Loop { body, ..l.clone() })).collect())
     }
 
-    /// A distributed loop with less in buffers: the loop that goes through them is cut into strips, which
-    /// all ranks run one after the other. Of a product that is SUMMA.
+    /// A distributed loop with less in buffers: the loop that goes through them is cut into strips,
+    /// which all ranks run one after the other. Of a product that is SUMMA.
     fn in_strips(&mut self, l: &Loop, outer: &[Outer]) -> Option<Planned> {
         let parts = self.apart(l, outer).unwrap_or_else(|| vec![Stmt::Loop(l.clone())]);
         let (mut all, mut some) = (Planned::default(), false);
@@ -420,8 +420,8 @@ impl<'a> Mapper<'a> {
         Ok(planned)
     }
 
-    /// A loop whose iterations all ranks run in the order of the program, each its own, with what is
-    /// accumulated passed on.
+    /// A loop whose iterations all ranks run in the order of the program, each its own, with what
+    /// is accumulated passed on.
     fn chain(&mut self, stmt: &Stmt, l: &Loop, outer: &[Outer]) -> Result<Planned, Why> {
         if self.program.axes != 1 {
             return Err("it is no chain".to_owned());

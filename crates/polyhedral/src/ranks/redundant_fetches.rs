@@ -1,5 +1,5 @@
-//! Fetches that are needed once: what is still there is not fetched again, and what does not change in
-//! a loop is fetched before it.
+//! Fetches that are needed once: what is still there is not fetched again, and what does not change
+//! in a loop is fetched before it.
 
 use std::collections::BTreeSet;
 

@@ -5,8 +5,8 @@ use loops::{AccessKind, Expr, Loop, LoopKind, Name, Stmt};
 use super::phase::Piece;
 use crate::dependence;
 
-/// The loop inside a piece that goes through arrays which it only reads, and that all its statements
-/// are in.
+/// The loop inside a piece that goes through arrays which it only reads, and that all its
+/// statements are in.
 pub(super) fn candidate(piece: &Piece, width: i64) -> Option<usize> {
     let inner: Vec<&Name> = piece.loops.iter().map(|l| &l.var).collect();
     (1..piece.loops.len()).find(|at| {

@@ -1,7 +1,7 @@
 //! Where places and loops stand in times: from one of the four forms of times to another.
 //!
-//! Times are compared number by number, so whether a place orders anything depends on which other statements share all numbers before
-//! it. Such groups are walked column by column.
+//! Times are compared number by number, so whether a place orders anything depends on which other
+//! statements share all numbers before it. Such groups are walked column by column.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,8 @@ pub(super) fn arrange(times: &Times, form: Form) -> Result<Times> {
     Ok(Times { form, parameters: times.parameters.clone(), pieces })
 }
 
-/// In 2d+1 a statement has as many loops in its time as around it in the text, and one time for all of its instances.
+/// In 2d+1 a statement has as many loops in its time as around it in the text, and one time for all
+/// of its instances.
 fn whole_loops(times: &Times, out: &[Vec<Component>]) -> Result<()> {
     for (piece, time) in times.pieces.iter().zip(out) {
         let (have, loops) = (piece.iterators.len(), time.len() / 2);

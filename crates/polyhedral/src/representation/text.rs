@@ -42,7 +42,8 @@ impl fmt::Display for Component {
     }
 }
 
-/// A component from its text: a place if it is a number, else a loop; parentheses around the whole are dropped.
+/// A component from its text: a place if it is a number, else a loop; parentheses around the whole
+/// are dropped.
 pub(super) fn component(text: &str) -> Component {
     let mut text = text.trim();
     while let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {

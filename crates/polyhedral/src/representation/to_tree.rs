@@ -54,7 +54,8 @@ impl Build<'_> {
     fn node(&self, group: &[&Piece], column: usize) -> Result<Node> {
         let column = match (column..).find(|c| {
             let places: BTreeSet<Option<i64>> = group.iter().map(|piece| place(piece, *c)).collect();
-            // A column with one place orders nothing; columns behind the longest time are not looked at.
+            // A column with one place orders nothing; columns behind the longest time are not
+            // looked at.
             places.len() > 1 || places.contains(&None) || group.iter().all(|piece| piece.time.len() <= *c)
         }) {
             Some(column) if group.iter().any(|piece| piece.time.len() > column) => column,

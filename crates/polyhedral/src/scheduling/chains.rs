@@ -1,7 +1,9 @@
-//! Statements that hand values on in scalars within one iteration: no schedule takes them apart, so the scheduler sees one of them for all.
+//! Statements that hand values on in scalars within one iteration: no schedule takes them apart, so
+//! the scheduler sees one of them for all.
 //!
-//! The work of the set library's scheduler grows much faster than the number of statements; bodies of twenty assignments to local variables (a lattice
-//! Boltzmann step) took it longer than its limit. PPCG does the like with `--group-chains`.
+//! The work of the set library's scheduler grows much faster than the number of statements; bodies
+//! of twenty assignments to local variables (a lattice Boltzmann step) took it longer than its
+//! limit. PPCG does the like with `--group-chains`.
 
 use isl::{UnionMap, UnionSet};
 
@@ -16,7 +18,8 @@ const FEW: usize = 10;
 /// Which statement stands for which.
 pub(super) struct Chains<'m> {
     model: &'m Model,
-    /// For each statement, as its position in the model, the first of its chain: itself, if it is in none.
+    /// For each statement, as its position in the model, the first of its chain: itself, if it is
+    /// in none.
     heads: Vec<usize>,
     /// From each instance to that of the head.
     contraction: UnionMap,
@@ -27,7 +30,8 @@ pub(super) struct Chains<'m> {
 }
 
 impl<'m> Chains<'m> {
-    /// The chains of a model, of local scalars or of local arrays as well; none where the scheduler does without.
+    /// The chains of a model, of local scalars or of local arrays as well; none where the scheduler
+    /// does without.
     ///
     /// # Errors
     /// Those of the set library.
@@ -63,7 +67,8 @@ impl<'m> Chains<'m> {
         domain.apply(&self.contraction)
     }
 
-    /// A relation between instances as one between those of heads. What it says within an instance of a chain is left out, since that keeps its order.
+    /// A relation between instances as one between those of heads. What it says within an instance
+    /// of a chain is left out, since that keeps its order.
     pub fn folded(&self, relation: &UnionMap) -> isl::Result<UnionMap> {
         let heads = self.expansion.apply_range(relation)?.apply_range(&self.contraction)?;
         heads.subtract(&self.same)?.coalesce()
@@ -148,8 +153,9 @@ impl<'m> Chains<'m> {
     }
 }
 
-/// The first statement of each one's chain. A chain is a run of statements of one body, from the first that touches a local to the last, if what is read
-/// of it was written in the same iteration; runs that overlap are one.
+/// The first statement of each one's chain. A chain is a run of statements of one body, from the
+/// first that touches a local to the last, if what is read of it was written in the same iteration;
+/// runs that overlap are one.
 fn heads(model: &Model, dependences: &[Dependence], arrays: bool) -> Result<Vec<usize>> {
     let mut heads: Vec<usize> = (0..model.statements.len()).collect();
     for local in model.locals.iter().filter(|l| arrays || l.dims.is_empty()) {
@@ -174,7 +180,8 @@ fn heads(model: &Model, dependences: &[Dependence], arrays: bool) -> Result<Vec<
     Ok(heads)
 }
 
-/// Whether two statements are in one body, run for the same iterations, and without conditions on data.
+/// Whether two statements are in one body, run for the same iterations, and without conditions on
+/// data.
 fn beside(a: &Statement, b: &Statement) -> Result<bool> {
     let body = |s: &Statement| s.position[..s.position.len() - 1].to_vec();
     let loops = |s: &Statement| s.loops.iter().map(|l| l.number).collect::<Vec<_>>();

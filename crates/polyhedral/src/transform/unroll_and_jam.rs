@@ -10,16 +10,18 @@
 //! of the inner loop, or of the outer one, touch different elements of all that is written. Nothing
 //! is trusted: the checker sees the result. Left out: inner bounds that depend on the outer loop.
 //!
-//! The pass `unroll-and-jam` (`passes`) is for what has no schedule: chains in local accumulators,
-//! which it multiplies. Here elements of arrays are updated in place, and each copy of a statement
-//! keeps its instance for the checker.
+//! The rewriting is that of the pass `unroll-and-jam`, which is for what has no schedule: chains in
+//! local accumulators, which it multiplies. Here elements of arrays are updated in place, and each
+//! copy of a statement keeps its instance for the checker.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::poly::linear;
 use loops::simplify::tidy;
-use loops::visit::taken;
+use loops::visit::{assigns, taken};
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
+
+use passes::JammedBlock;
 
 use crate::codegen::{Generated, Instance};
 use crate::model::nest::by_data;
@@ -79,13 +81,14 @@ impl Jam {
         // Fewer rows than usual are taken at once altogether.
         let count = trips.filter(|n| *n > 0).map_or(self.count, |n| n.min(self.count));
         let row = fresh(&format!("{}_row", outer.var), &mut self.taken);
-        let first = Expr::Var(outer.var.clone());
-        let here = |further: &Expr| tidy(&(first.clone() + further.clone()));
-        let rows = self.copies(&inner.body, &outer.var, &here(&Expr::Var(row.clone())), true);
-        let rows = Loop::upto(row, Expr::Int(count), LoopKind::Unroll(None), rows);
-        let many = Stmt::Loop(Loop { body: vec![Stmt::Loop(rows)], ..inner.clone() });
+        let place = Expr::Var(outer.var.clone()) + Expr::Var(row.clone());
+        self.move_instances(&inner.body, &outer.var, &place);
+        let through = |l: &Loop, _| l == inner;
+        let kind = LoopKind::Unroll(None);
+        let block = JammedBlock { var: &outer.var, place, side: &row, count, kind, through: &through };
+        let body = tidied(&block.side_by_side(&outer.body));
         let upper = tidy(&(outer.upper.clone() - Expr::Int(count - 1)));
-        let many = Stmt::Loop(Loop { upper, step: count, body: vec![many], ..outer.clone() });
+        let many = Stmt::Loop(Loop { upper, step: count, body, ..outer.clone() });
         // Of a full tile nothing may be left.
         if trips.is_some_and(|n| n % count == 0) {
             return vec![many];
@@ -96,38 +99,52 @@ impl Jam {
             Expr::Int(0) => whole,
             lower => lower.clone() + whole,
         };
-        let body = self.copies(&inner.body, &outer.var, &first, false);
-        let rest = Stmt::Loop(Loop { body, ..inner.clone() });
+        let rest = Stmt::Loop(Loop { body: self.relabelled(&inner.body), ..inner.clone() });
         // A few rows are not worth the threads' meeting.
         let kind = LoopKind::Sequential;
         vec![many, Stmt::Loop(Loop { lower: tidy(&middle), body: vec![rest], kind, ..outer })]
     }
 
-    /// The assignments at another value of the outer loop, under their labels (`same`) or ones of
-    /// their own.
-    fn copies(&mut self, body: &[Stmt], var: &Name, value: &Expr, same: bool) -> Vec<Stmt> {
+    /// Statements are now at another value of a loop variable.
+    fn move_instances(&mut self, body: &[Stmt], var: &Name, value: &Expr) {
         let put = |e: &Expr| tidy(&e.substitute(&|name| (name == var).then(|| value.clone())));
-        let mut result = Vec::new();
-        for stmt in body {
-            let Stmt::Assign(assign) = stmt else { continue };
+        for label in assigns(body).filter_map(|assign| assign.label.as_ref()) {
+            if let Some(Instance { original, iterators }) = self.instances.get(label) {
+                let iterators = iterators.iter().map(put).collect();
+                let instance = Instance { original: original.clone(), iterators };
+                self.generated.instances.insert(label.clone(), instance);
+            }
+        }
+    }
+
+    /// The assignments under labels of their own.
+    fn relabelled(&mut self, body: &[Stmt]) -> Vec<Stmt> {
+        let mut copy = |assign: &Assign| {
             let label = assign.label.as_ref().map(|label| {
-                let new = if same { label.clone() } else { fresh(label, &mut self.labels) };
-                if let Some(Instance { original, iterators }) = self.instances.get(label) {
-                    let iterators = iterators.iter().map(put).collect();
-                    let instance = Instance { original: original.clone(), iterators };
-                    self.generated.instances.insert(new.clone(), instance);
+                let new = fresh(label, &mut self.labels);
+                if let Some(instance) = self.instances.get(label) {
+                    self.generated.instances.insert(new.clone(), instance.clone());
                 }
                 new
             });
-            result.push(Stmt::Assign(Assign {
-                label,
-                target: assign.target.map_indices(&mut |e| put(e)),
-                update: assign.update,
-                value: put(&assign.value),
-            }));
-        }
-        result
+            Stmt::Assign(Assign { label, ..assign.clone() })
+        };
+        assigns(body).map(&mut copy).collect()
     }
+}
+
+/// The statements with short subscripts.
+fn tidied(body: &[Stmt]) -> Vec<Stmt> {
+    body.iter()
+        .map(|stmt| match stmt {
+            Stmt::Assign(assign) => Stmt::Assign(Assign {
+                target: assign.target.map_indices(&mut |e| tidy(e)),
+                value: tidy(&assign.value),
+                ..assign.clone()
+            }),
+            other => other.map(&mut Expr::clone, &mut |inner| tidied(inner)),
+        })
+        .collect()
 }
 
 /// Whether a nest of two loops is one that gains, and may be jammed.

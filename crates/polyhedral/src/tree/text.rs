@@ -1,4 +1,5 @@
-//! The textual form of schedule trees: one node a line, a chain of single children without indentation, branches indented.
+//! The textual form of schedule trees: one node a line, a chain of single children without
+//! indentation, branches indented.
 //!
 //! ```text
 //! domain [n] -> { S[i] : 0 <= i < n; T[i] : 0 <= i < n }

@@ -59,8 +59,9 @@ fn run(
         .map_err(|d| format!("{d} {:?}", d.notes))
 }
 
-/// Runs both functions at small sizes (0, 1, primes, beyond a tile) and compares bit for bit; parallel loops of the second are shuffled and
-/// watched for races. Reordered reductions are over numbers whose sums are exact.
+/// Runs both functions at small sizes (0, 1, primes, beyond a tile) and compares bit for bit;
+/// parallel loops of the second are shuffled and watched for races. Reordered reductions are over
+/// numbers whose sums are exact.
 pub fn same_results(original: &Function, new: &Function, extents: &[i64]) {
     for (k, extent) in extents.iter().enumerate() {
         let sizes: BTreeMap<Name, i64> = original

@@ -15,7 +15,8 @@ pub(super) enum Binding {
     Value(String),
     /// A scalar behind a pointer, or of type array of one element.
     Pointee(String),
-    /// A pointer to the first element; how many elements the subscripts after the first advance by, as C.
+    /// A pointer to the first element; how many elements the subscripts after the first advance by,
+    /// as C.
     Linear {
         /// The pointer.
         base: String,
@@ -183,7 +184,8 @@ impl Scope {
     }
 }
 
-/// Whether an expression is of sizes and loop variables, or of numbers of 64 bits alone that do not wrap.
+/// Whether an expression is of sizes and loop variables, or of numbers of 64 bits alone that do not
+/// wrap.
 fn is_index(e: &Expr) -> bool {
     fn constant(e: &Expr) -> bool {
         match e {

@@ -11,18 +11,21 @@ use crate::c::CExpr;
 use crate::openmp::types::{Structs, elem_type};
 use crate::openmp::{overflow_tests, scalars};
 
-/// What a function returns if the sizes are such that a transfer cannot say them; 1 is no memory, 2 a broken assumption.
+/// What a function returns if the sizes are such that a transfer cannot say them; 1 is no memory, 2
+/// a broken assumption.
 const FIELD_OVERFLOW: &str = "3";
 
 /// How a program's line on the standard error ends if it stops for that reason.
 pub const TOO_FAR: &str = "more than the 32 bits for the gap between blocks of a transfer can say";
 
-/// How the C around a region writes the names of the hub; arrays that are not here have their own name and are pointers.
+/// How the C around a region writes the names of the hub; arrays that are not here have their own
+/// name and are pointers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HostNames {
     /// C of each size, where it is not the name itself.
     pub sizes: BTreeMap<Name, String>,
-    /// C name of each array or scalar, and whether its elements are written with a subscript a dimension.
+    /// C name of each array or scalar, and whether its elements are written with a subscript a
+    /// dimension.
     pub arrays: BTreeMap<Name, (String, bool)>,
     /// What every line begins with.
     pub indent: String,
@@ -270,7 +273,8 @@ impl<'a> Host<'a> {
                     return Err(invalid("pairs are not for the cores"));
                 };
                 let (ty, name) = (host_type(elem), local.name.to_string());
-                // Transfers go to memory that has an address for the cores; what the host alone has is a variable.
+                // Transfers go to memory that has an address for the cores; what the host alone has
+                // is a variable.
                 if local.dims.is_empty() && !self.on_cores.contains(&local.name) {
                     self.line(&format!("{ty} {name};"));
                     self.scope.elems.insert(local.name.clone(), elem);
@@ -348,7 +352,8 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Ends the program where the bytes between rows do not fit in the field of a transfer. Lengths and blocks fit wherever local memory is large enough.
+    /// Ends the program where the bytes between rows do not fit in the field of a transfer. Lengths
+    /// and blocks fit wherever local memory is large enough.
     fn fields(&mut self, number: usize) -> Result<(), Diagnostic> {
         let mut checks = Vec::new();
         for (array, elem, dims) in &self.kernels[number].arrays {

@@ -1,7 +1,8 @@
 //! The target `athread`: host and slave C for the core groups of Sunway machines.
 //!
-//! The input is a mapped function: blocks `kernel` with loops over the cores in them, local arrays of kind scratchpad, copies and waits. Each block becomes a
-//! spawn on the host and a function of the slave file, whose parallel loops are this core's iteration, with barriers between them.
+//! The input is a mapped function: blocks `kernel` with loops over the cores in them, local arrays
+//! of kind scratchpad, copies and waits. Each block becomes a spawn on the host and a function of
+//! the slave file, whose parallel loops are this core's iteration, with barriers between them.
 
 mod block;
 mod boxes;
@@ -50,19 +51,22 @@ pub struct Files {
     pub build: String,
     /// What of the mapping the slave file makes no use of, and why.
     pub notes: Vec<String>,
-    /// Properties that the second look at the slave file followed to its end; none if it could not follow it.
+    /// Properties that the second look at the slave file followed to its end; none if it could not
+    /// follow it.
     pub followed: BTreeSet<Property>,
     /// Why the second look at the slave file could not follow it, if it could not.
     pub unchecked: Option<String>,
 }
 
 impl Files {
-    /// What the second look at the slave file followed and what it never does; none if it could not follow it.
+    /// What the second look at the slave file followed and what it never does; none if it could not
+    /// follow it.
     pub fn verdict(&self) -> Option<String> {
         (!self.followed.is_empty()).then(|| verify::line(&self.followed))
     }
 
-    /// What a user is to be told: what of the mapping is not used, and whether the slave file was followed to its end.
+    /// What a user is to be told: what of the mapping is not used, and whether the slave file was
+    /// followed to its end.
     pub fn remarks(&self) -> Vec<String> {
         let unchecked =
             self.unchecked.iter().map(|why| format!("the check of the slave file was given up: {why}"));
@@ -70,7 +74,8 @@ impl Files {
     }
 }
 
-/// Files for functions with the interface of the target `openmp`; `stem` begins their names, and is made plain for that ([`crate::stem`]).
+/// Files for functions with the interface of the target `openmp`; `stem` begins their names, and is
+/// made plain for that ([`crate::stem`]).
 ///
 /// # Errors
 /// `T0001` for what the target cannot say; `T0005` if buffers do not fit in local memory.
@@ -143,14 +148,15 @@ fn header_name(stem: &str) -> String {
 /// Where the build script is told the folder of the headers that the program has of its own.
 const SOURCES: &str = "# SOURCES is the folder of headers that the program has of its own.\n";
 
-/// A build script that looks for the headers of the program in a folder, unless it is told another when it runs.
+/// A build script that looks for the headers of the program in a folder, unless it is told another
+/// when it runs.
 pub fn with_sources(build: &str, folder: &str) -> String {
     let folder = crate::foreign_names::shell_word(folder);
     build.replacen(SOURCES, &format!("{SOURCES}[ -n \"$SOURCES\" ] || SOURCES={folder}\n"), 1)
 }
 
-/// The script that builds the files of a program, and further files for the host by these names (without
-/// their ending).
+/// The script that builds the files of a program, and further files for the host by these names
+/// (without their ending).
 pub fn build_script(stem: &str, chip: &Chip, more: &[&str]) -> String {
     let (host, slave, hybrid) = if chip.crts {
         ("swgcc -mhost -O2", "swgcc -mslave -msimd -O2", "swgcc -mhybrid")

@@ -2,10 +2,10 @@
 //! few rows of an operand that all cores need in each step, and boxes of a core's own beside it.
 //!
 //! The cores take turns in bringing in the common rows of a step, by the rule of stationary shares
-//! ([`rule`](super::stationary_shares::rule)). A core that has sent its share brings in that of its next turn.
-//! It has until then to do so. Of its own boxes, a core has several at once, in two buffers: the
-//! next ones are transferred while those are used. So no step waits for a transfer that began in
-//! the step before, and all cores bring in the same amount.
+//! ([`rule`](super::stationary_shares::rule)). A core that has sent its share brings in that of its
+//! next turn. It has until then to do so. Of its own boxes, a core has several at once, in two
+//! buffers: the next ones are transferred while those are used. So no step waits for a transfer
+//! that began in the step before, and all cores bring in the same amount.
 
 use loops::{BinaryOp, Copy, Diagnostic, Expr, Loop, Name, Stmt};
 

@@ -36,7 +36,8 @@ pub(super) struct Writer<'a> {
     pub(super) next: i64,
     used: i64,
     replies: Vec<Name>,
-    /// Buffers that are declared in the block around the current tile: nothing of them is used after it.
+    /// Buffers that are declared in the block around the current tile: nothing of them is used
+    /// after it.
     pub(super) fresh: Vec<Name>,
     /// What this core has in common with its line.
     pub(super) sharing: Sharing,
@@ -46,7 +47,8 @@ pub(super) struct Writer<'a> {
     pub(super) helpers: Option<(i64, i64)>,
     /// Whether it needs those of panels.
     pub(super) exchanges: bool,
-    /// Whether panels are being written: what is checked there for some sizes holds for all as long as nothing asks for single panels.
+    /// Whether panels are being written: what is checked there for some sizes holds for all as long
+    /// as nothing asks for single panels.
     in_panels: bool,
     /// The most slots of panels of columns, if it needs those.
     pub(super) slots: i64,
@@ -68,7 +70,8 @@ pub(super) struct Writer<'a> {
     pub(super) holds: BTreeSet<i64>,
     /// Rows of the largest box whose rows take turns.
     pub(super) turns: i64,
-    /// Steps of tiles that are written out in the functions of contractions, beside those that always are.
+    /// Steps of tiles that are written out in the functions of contractions, beside those that
+    /// always are.
     pub(super) short: BTreeSet<usize>,
     /// Sizes, and what some of them are at most, as the host has asked before.
     pub(super) sizes: Vec<Name>,
@@ -77,7 +80,8 @@ pub(super) struct Writer<'a> {
     pub(super) kept: BTreeMap<Name, i64>,
 }
 
-/// The name of a scalar argument in the text: another one where the text has names like that for vectors, sums, and what it counts with.
+/// The name of a scalar argument in the text: another one where the text has names like that for
+/// vectors, sums, and what it counts with.
 fn given(name: &Name) -> String {
     let name = name.as_str();
     let numbered = |prefix: &str| {

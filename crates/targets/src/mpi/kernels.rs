@@ -1,7 +1,7 @@
 //! The loops of each run as a function of its own, over what one rank stores.
 //!
-//! Subscripts of the whole array become those of the part that is stored: an array or a buffer begins
-//! at an *origin*, which is a size of the function, as its extents are.
+//! Subscripts of the whole array become those of the part that is stored: an array or a buffer
+//! begins at an *origin*, which is a size of the function, as its extents are.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,8 @@ fn steps(program: &RankProgram, body: &[Step], around: &mut Vec<Name>, found: &m
     }
 }
 
-/// What a name stands for in a run: an array that is placed, or the array that a buffer has a part of.
+/// What a name stands for in a run: an array that is placed, or the array that a buffer has a part
+/// of.
 fn of<'a>(
     program: &'a RankProgram,
     name: &Name,

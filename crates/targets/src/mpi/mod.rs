@@ -1,9 +1,9 @@
 //! The target `mpi`: programs for several ranks ([`loops::ranks`]) as C with MPI between ranks and
 //! OpenMP within one.
 //!
-//! The files: `STEM.c` and `STEM.h` with a function for callers whose arrays are distributed already,
-//! `STEM_main.c` with a program that reads and writes npy files in parallel, two headers that all
-//! programs share (`lozenge_ranks.h`, `lozenge_main.h`), and a Makefile.
+//! The files: `STEM.c` and `STEM.h` with a function for callers whose arrays are distributed
+//! already, `STEM_main.c` with a program that reads and writes npy files in parallel, two headers
+//! that all programs share (`lozenge_ranks.h`, `lozenge_main.h`), and a Makefile.
 //!
 //! It only prints. Where arrays are and what moves is in the program for ranks.
 
@@ -103,8 +103,8 @@ pub(crate) fn on_one_rank(function: &Function) -> RankProgram {
 /// The files of programs.
 ///
 /// # Errors
-/// `T0008`: arrays of pairs, or of more dimensions than the runtime has; what the target `openmp` refuses in the
-/// loops of a rank.
+/// `T0008`: arrays of pairs, or of more dimensions than the runtime has; what the target `openmp`
+/// refuses in the loops of a rank.
 pub fn files(all: &[Ready], stem: &str) -> Result<Output, Diagnostic> {
     let stem = crate::stem(stem);
     let prefixes = openmp::names::function_names(all.iter().map(|one| one.program.interface.name.as_str()));

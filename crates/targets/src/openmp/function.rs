@@ -55,7 +55,6 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
         in_vectors: None,
         vector_types: BTreeMap::new(),
         status,
-        just_written: None,
         stack_bytes: 0,
     }
 }

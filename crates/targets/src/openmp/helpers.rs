@@ -168,8 +168,9 @@ impl Helper {
             Helper::AddNaturalPairs => pairs::OF_NATURALS,
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
             Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
-            // Equal numbers differ in the sign of zero at most: the smaller has it if one of them has. Compilers make vectors of this, and not of
-            // `__builtin_signbit`; of unions, and not of copies.
+            // Equal numbers differ in the sign of zero at most: the smaller has it if one of them
+            // has. Compilers make vectors of this, and not of `__builtin_signbit`; of unions, and
+            // not of copies.
             Helper::NativeFMin => {
                 "#define LOZENGE_FMIN(a, b) __extension__({ union { double f; unsigned long long u; } lozenge_a, lozenge_b, lozenge_c; \\
     lozenge_a.f = (a); lozenge_b.f = (b); \\

@@ -48,7 +48,8 @@ impl<'a> Outer<'a> {
     }
 
     /// Whether the minimum of an end that moves and one that does not is short in more iterations
-    /// than the last one: the moving end grows, or shrinks by less than the other in each iteration.
+    /// than the last one: the moving end grows, or shrinks by less than the other in each
+    /// iteration.
     fn more_than_edge(&self, moving: &Expr, fixed: &Expr) -> bool {
         match (self.slope(moving), fixed) {
             (Some(slope), _) if slope > 0.0 => true,

@@ -1,7 +1,8 @@
 //! Integers of 8 and 16 bits and those without a sign, which only C and loop programs as text have.
 //!
-//! C computes with the narrow ones in `int`, so what comes back is converted; where the `int` of two of them could overflow, and where bits are
-//! moved up, it is `unsigned`. Types without a sign of 32 and 64 bits wrap around in C as they do here.
+//! C computes with the narrow ones in `int`, so what comes back is converted; where the `int` of
+//! two of them could overflow, and where bits are moved up, it is `unsigned`. Types without a sign
+//! of 32 and 64 bits wrap around in C as they do here.
 
 use loops::{BinaryOp, Expr, Scalar, Value};
 
@@ -63,7 +64,8 @@ impl Lower<'_> {
         if ty.is_narrow() { self.converted(ty, value) } else { value }
     }
 
-    /// A quotient or remainder, or what it is where the divisor is 0; in C that is there already, dividing by 0 means what it means in C.
+    /// A quotient or remainder, or what it is where the divisor is 0; in C that is there already,
+    /// dividing by 0 means what it means in C.
     fn unless_zero(&self, divisor: CExpr, zero: CExpr, value: CExpr) -> CExpr {
         if self.native || literal(&divisor).is_some_and(|v| v != 0) {
             return value;

@@ -1,6 +1,6 @@
 //! Loops: which form each takes in C, and its bounds.
 
-use loops::{Access, BinaryOp, Diagnostic, Expr, Loop, LoopKind, Stmt};
+use loops::{BinaryOp, Diagnostic, Expr, Loop, LoopKind, Stmt};
 
 use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::helpers::Helper;
@@ -65,12 +65,8 @@ impl Lower<'_> {
 
     /// Whether the lanes of a vector loop need no private memory except scalars and small arrays.
     fn one_lane_each(&self, l: &Loop) -> Result<bool, Diagnostic> {
-        let promoted = self.promotable(l);
         for (op, name) in &l.reductions {
-            if self.has_no_clause(*op, name)? {
-                return Ok(false);
-            }
-            if !self.in_clause(*op, name)? && !promoted.iter().any(|e| e.array == *name) {
+            if !self.in_clause(*op, name)? {
                 return Ok(false);
             }
         }
@@ -88,7 +84,6 @@ impl Lower<'_> {
     }
 
     pub fn loop_(&mut self, l: &Loop) -> Result<Code, Diagnostic> {
-        let just_written = self.just_written.take();
         if let Some(pairs) = self.pair_sums(l).filter(|_| !self.in_simd) {
             return Ok(Code::sure(self.pair_sums_calls(l, &pairs)?));
         }
@@ -124,18 +119,6 @@ impl Lower<'_> {
             upper = CExpr::name(&name);
             end_name = Some(name);
         }
-        let mut elements = self.promotable(l);
-        let guarded = |e: &Access| just_written.as_ref() != Some(e);
-        let guard = if elements.iter().any(guarded) && !self.runs(l) {
-            // without an iteration, the element may not exist
-            Some(CExpr::binary("<", lower.clone(), upper.clone()))
-        } else {
-            None
-        };
-        if self.in_simd && guard.is_some() {
-            elements.clear();
-        }
-        let promotions = self.promote(&elements)?;
         let mut code = match form {
             LoopForm::Parallel => self.parallel_loop(l, lower, upper)?,
             LoopForm::Vectors(shape) => Code::sure(self.vector_loop(l, shape)?),
@@ -166,22 +149,24 @@ impl Lower<'_> {
                 stmts.extend(body.stmts);
                 Code { stmts, may_fail: body.may_fail }
             }
-            LoopForm::Plain => match self.carried(l, &lower, &upper)? {
-                Some(code) => code,
-                None => self.counted(l, lower, upper)?,
-            },
+            LoopForm::Plain => self.counted(l, lower, upper)?,
         };
         if care == Care::Scalar {
             let apart = CStmt::Expr(self.helper(Helper::Apart, "LOZENGE_APART", Vec::new()));
             begin(&mut code.stmts, &apart);
         }
-        code.stmts = self.demote(promotions, guard, code.stmts);
         if let Some(name) = end_name {
             self.names.release(&name);
             before.extend(code.stmts);
             code.stmts = vec![CStmt::Block(None, before)];
         }
         Ok(code)
+    }
+
+    /// Whether some iteration surely runs.
+    pub fn runs(&self, l: &Loop) -> bool {
+        let (lower, upper) = (self.ranges.of(&l.lower), self.ranges.of(&l.upper));
+        trips(l).is_some_and(|count| count > 0) || upper.low.zip(lower.high).is_some_and(|(u, l)| u > l)
     }
 
     /// The end of a loop that begins at 0 or later. A quotient may be rounded up if it is negative,

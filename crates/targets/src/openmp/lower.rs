@@ -36,12 +36,14 @@ pub struct Lower<'a> {
     pub helpers: BTreeSet<Helper>,
     /// Structs in use.
     pub structs: Structs,
-    /// Heap arrays that were allocated before the place of their declaration. Keyed by the declaration's address, since two
-    /// declarations may be equal as values; the program is borrowed for the whole translation, so addresses stay.
+    /// Heap arrays that were allocated before the place of their declaration. Keyed by the
+    /// declaration's address, since two declarations may be equal as values; the program is
+    /// borrowed for the whole translation, so addresses stay.
     pub claimed: HashMap<*const ArrayDecl, Array>,
     /// The C type of loop variables.
     pub index_type: String,
-    /// Whether the code goes into C that is there already: its types and arithmetic, no functions or headers of our own.
+    /// Whether the code goes into C that is there already: its types and arithmetic, no functions
+    /// or headers of our own.
     pub native: bool,
     /// Whether the 32-bit integers wrap around, as the hub's do (C's own do not).
     pub wrapping: bool,
@@ -62,8 +64,6 @@ pub struct Lower<'a> {
     pub vector_types: BTreeMap<(&'static str, i64), String>,
     /// The variable that tells of a failed allocation.
     pub status: String,
-    /// The element that the statement before this one assigned.
-    pub just_written: Option<Access>,
     /// Bytes of arrays on the stack so far.
     pub stack_bytes: usize,
 }
@@ -136,7 +136,8 @@ impl Lower<'_> {
         result
     }
 
-    /// A subscript or a bound. In C that is there already, one that is a smaller integer of the data is converted by its use.
+    /// A subscript or a bound. In C that is there already, one that is a smaller integer of the
+    /// data is converted by its use.
     pub fn place(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
         if let (true, Expr::Cast(Scalar::I64, small)) = (self.native, e)
             && let (value, Scalar::I32) = self.expr(small)?
@@ -210,7 +211,8 @@ impl Lower<'_> {
             }
             Expr::Binary(op, left, right) => {
                 let ((a, ty), (b, _)) = (self.expr(left)?, self.expr(right)?);
-                // The paper divides places by sizes as they stand: where one is 0, there is no place.
+                // The paper divides places by sizes as they stand: where one is 0, there is no
+                // place.
                 let least = i64::from(!self.paper());
                 let natural = ty == Scalar::I64
                     && op.divides()
@@ -267,7 +269,8 @@ impl Lower<'_> {
         })
     }
 
-    /// Whether an operation wraps around: that of data does, sums of sizes and loop variables have room.
+    /// Whether an operation wraps around: that of data does, sums of sizes and loop variables have
+    /// room.
     fn wraps(&self, ty: Scalar, operation: &Expr) -> bool {
         self.wrapping && (ty == Scalar::I32 || (ty == Scalar::I64 && operation.is_data()))
     }
@@ -310,7 +313,8 @@ impl Lower<'_> {
         CExpr::call(math::at(function, ty), args)
     }
 
-    /// A floating-point constant from its value and the shortest digits of its magnitude that read back as it.
+    /// A floating-point constant from its value and the shortest digits of its magnitude that read
+    /// back as it.
     fn float(&mut self, value: f64, magnitude: &str, suffix: &str) -> CExpr {
         if !value.is_finite() && !self.native {
             self.helpers.insert(Helper::Math);
@@ -334,8 +338,9 @@ impl Lower<'_> {
         self.float(f64::NAN, "", "")
     }
 
-    /// Conversion. C leaves open what a floating-point number becomes that the integer type can't hold; programs say that it is the nearest one, and 0
-    /// for NaN. C that is there already means what C means.
+    /// Conversion. C leaves open what a floating-point number becomes that the integer type can't
+    /// hold; programs say that it is the nearest one, and 0 for NaN. C that is there already means
+    /// what C means.
     pub fn cast(&mut self, to: Scalar, from: Scalar, value: CExpr, bounded: bool) -> CExpr {
         if to == from || (to == Scalar::I32 && (from.is_narrow() || from == Scalar::Bool)) {
             // C promotes it wherever it stands; what a comparison gives is an `int` already.
@@ -385,7 +390,8 @@ impl Lower<'_> {
     /// The smaller or larger of two numbers; of truth values, whether both or one of them holds.
     fn extremum(&mut self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> CExpr {
         let least = op == BinaryOp::Min;
-        // What is compared with a constant is one instruction, unless a zero of the other sign is the better one.
+        // What is compared with a constant is one instruction, unless a zero of the other sign is
+        // the better one.
         let bound = |e: &CExpr| is_bound(e, least);
         let (a, b) = if ty.is_float() && bound(&a) && !bound(&b) { (b, a) } else { (a, b) };
         let (helper, name) = match (ty, least, ty.is_float() && bound(&b)) {
@@ -464,7 +470,8 @@ impl Lower<'_> {
     }
 }
 
-/// Whether a floating-point constant is no NaN, and no zero of which one of the other sign is below (above) it.
+/// Whether a floating-point constant is no NaN, and no zero of which one of the other sign is below
+/// (above) it.
 fn is_bound(e: &CExpr, least: bool) -> bool {
     let (text, negative) = match e {
         CExpr::Literal(text) => (text, false),
@@ -503,8 +510,8 @@ pub struct Kind {
     pub wraps: bool,
 }
 
-/// Whether a floating-point number is between two constants that the integer type can hold, as quantisation makes it: a smaller and a larger number were
-/// taken of it, which leaves no NaN.
+/// Whether a floating-point number is between two constants that the integer type can hold, as
+/// quantisation makes it: a smaller and a larger number were taken of it, which leaves no NaN.
 fn bounded(e: &Expr, to: Scalar) -> bool {
     let held = |e: &Expr| {
         let value = match e {

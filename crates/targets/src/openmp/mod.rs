@@ -1,18 +1,20 @@
 //! The target `openmp`: readable C99 with OpenMP pragmas.
 //!
 //! Each function of a loop program becomes a C function
-//! `int name(int64_t n, …, const float *restrict a, …, float *restrict out)`: size parameters first, then the parameters in
-//! order; arrays are pointers to their first element in row-major order, incoming scalars are values, outgoing scalars are
-//! pointers. The result is 0, or 1 if memory ran out (outputs are then undefined), or 2 if the sizes violate the function's
+//! `int name(int64_t n, …, const float *restrict a, …, float *restrict out)`: size parameters
+//! first, then the parameters in order; arrays are pointers to their first element in row-major
+//! order, incoming scalars are values, outgoing scalars are pointers. The result is 0, or 1 if
+//! memory ran out (outputs are then undefined), or 2 if the sizes violate the function's
 //! assumptions. Arrays must not overlap.
 //!
-//! Compiled without contraction of products and sums (`-ffp-contract=off`) and without `-ffast-math`, a function computes bit for
-//! bit what the reference interpreter computes, loops with reductions excepted.
+//! Compiled without contraction of products and sums (`-ffp-contract=off`) and without
+//! `-ffast-math`, a function computes bit for bit what the reference interpreter computes, loops
+//! with reductions excepted.
 //!
-//! What is deliberately not here: no decision about loops (order, tiles, which run in parallel) and no file.
+//! What is deliberately not here: no decision about loops (order, tiles, which run in parallel) and
+//! no file.
 
 mod adapter;
-mod carried_elements;
 mod function;
 pub(crate) mod harness;
 mod helpers;
@@ -30,7 +32,6 @@ mod pairs;
 mod parallel;
 mod ranges;
 mod region;
-mod scalar_replacement;
 pub(crate) mod scalars;
 mod scope;
 mod stmt;
@@ -95,9 +96,11 @@ pub struct Options {
     pub header: Option<String>,
     /// Whether a `main` for a quick run is wanted; only of readable code.
     pub main: bool,
-    /// In the paper's style: follow each function by one with the interface of readable code (its name is the signature's).
+    /// In the paper's style: follow each function by one with the interface of readable code (its
+    /// name is the signature's).
     pub callable: bool,
-    /// Take memory from the calling thread's [`crate::model::WORKSPACE`] as long as that lasts; whoever sets that up has to know how much is wanted.
+    /// Take memory from the calling thread's [`crate::model::WORKSPACE`] as long as that lasts;
+    /// whoever sets that up has to know how much is wanted.
     pub workspace: bool,
     /// Whether the functions are for this file only (`static`).
     pub local: bool,
@@ -124,8 +127,8 @@ pub enum Style {
     /// For use: checked allocation, one parallel level, no warnings.
     #[default]
     Readable,
-    /// As in the listings of the paper: variable-length arrays on the stack, every parallel loop with its pragma, all operations
-    /// in parentheses. Nothing is checked, and compilers may warn.
+    /// As in the listings of the paper: variable-length arrays on the stack, every parallel loop
+    /// with its pragma, all operations in parentheses. Nothing is checked, and compilers may warn.
     Paper,
 }
 
@@ -177,8 +180,8 @@ pub struct SignatureParam {
 /// Translates a loop program to C.
 ///
 /// # Errors
-/// If the program is nested too deeply (`L0104`, `T0004`), is not valid (`T0001`), or has local arrays that cannot be allocated as it asks
-/// (`T0002`, `T0003`).
+/// If the program is nested too deeply (`L0104`, `T0004`), is not valid (`T0001`), or has local
+/// arrays that cannot be allocated as it asks (`T0002`, `T0003`).
 pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic> {
     let callable = options.callable && options.style == Style::Paper;
     let own = program.functions.iter().map(|f| f.name.to_string());
@@ -243,15 +246,16 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
     Ok(Emitted { source: source.finish(), header, structs, main, signatures })
 }
 
-/// Rows of sums that leave a tile of registers are no copy of memory: gcc would keep the first of them there for it.
+/// Rows of sums that leave a tile of registers are no copy of memory: gcc would keep the first of
+/// them there for it.
 const KEEP_TILES: &str = "
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize (\"no-tree-loop-distribute-patterns\")
 #endif
 ";
 
-/// A comparison of numbers is no trap, which nobody sees: gcc would make a branch of two choices one
-/// after the other, and no vectors of a loop with a branch. No result depends on it.
+/// A comparison of numbers is no trap, which nobody sees: gcc would make a branch of two choices
+/// one after the other, and no vectors of a loop with a branch. No result depends on it.
 const NO_TRAPS: &str = "
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize (\"no-trapping-math\")
@@ -262,14 +266,16 @@ const NO_TRAPS: &str = "
 const CHOICES: [Helper; 5] =
     [Helper::Choices, Helper::AtMostF, Helper::AtMost, Helper::AtLeastF, Helper::AtLeast];
 
-/// Vectors of the whole register: for many processors gcc would take half of it, and what was cut into lanes for the whole would not stay in registers.
+/// Vectors of the whole register: for many processors gcc would take half of it, and what was cut
+/// into lanes for the whole would not stay in registers.
 const WHOLE_REGISTERS: &str = "
 #if defined(__AVX512F__) && defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
 #pragma GCC target (\"prefer-vector-width=512\")
 #endif
 ";
 
-/// Whether there are loops over lanes beside an array of a function's own, which may then be a tile of registers.
+/// Whether there are loops over lanes beside an array of a function's own, which may then be a tile
+/// of registers.
 fn has_tile(body: &[crate::c::CStmt]) -> bool {
     body.iter().any(crate::c::CStmt::declares_array)
         && body.iter().any(|s| s.has_pragma("omp simd") || s.defines_type())
@@ -364,7 +370,8 @@ fn header(
         for param in &mut outside.params {
             // C++ has no `restrict`, and in a declaration it means nothing
             param.ty = param.ty.replace("*restrict", "*");
-            // The functions of the source are not declared here: an extent that calls one is left open.
+            // The functions of the source are not declared here: an extent that calls one is left
+            // open.
             for dim in &mut param.dims {
                 let mut all_known = true;
                 dim.names(&mut |name| all_known &= function.params.iter().any(|p| p.name == name));

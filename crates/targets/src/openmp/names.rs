@@ -1,13 +1,14 @@
 //! Which identifiers of the hub can stand in C, and what the others become.
 //!
-//! A name that is a word of C, a macro or a function that generated code uses gets a trailing underscore; characters that C
-//! does not allow become underscores; a name that is taken in its scope gets a number. All of it depends on the program only.
+//! A name that is a word of C, a macro or a function that generated code uses gets a trailing
+//! underscore; characters that C does not allow become underscores; a name that is taken in its
+//! scope gets a number. All of it depends on the program only.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// Words that no identifier may be: keywords of C (and of C++, for the header), macros and types of the headers that
-/// generated code includes, and what generated code itself defines.
+/// Words that no identifier may be: keywords of C (and of C++, for the header), macros and types of
+/// the headers that generated code includes, and what generated code itself defines.
 const RESERVED: &str = "auto break case char const continue default do double else enum extern float for goto if inline int \
 long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while \
 bool true false asm typeof alignas alignof atomic complex imaginary generic noreturn \
@@ -20,7 +21,8 @@ INT32_MIN INT32_MAX INT64_MIN INT64_MAX UINT32_MAX UINT64_MAX SIZE_MAX PTRDIFF_M
 main malloc calloc realloc free memcpy memset memmove posix_memalign abort exit \
 fabsf fabs sqrtf sqrt expf exp logf log tanhf tanh sinf sin cosf cos floorf floor ceilf ceil powf pow fminf fmin fmaxf fmax";
 
-/// What a program links against: harmless as variables, not as functions, which would stand in for it.
+/// What a program links against: harmless as variables, not as functions, which would stand in for
+/// it.
 static LIBRARY: LazyLock<HashSet<&str>> = LazyLock::new(|| listed(include_str!("library.names")));
 
 /// [`RESERVED`], and the macros of headers.
@@ -49,7 +51,8 @@ pub(crate) fn is_of_library(word: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct Names {
     taken: HashSet<String>,
-    /// Numbers below these are taken behind a name, so that many of one name are not all tried each time.
+    /// Numbers below these are taken behind a name, so that many of one name are not all tried each
+    /// time.
     free: HashMap<String, u64>,
 }
 

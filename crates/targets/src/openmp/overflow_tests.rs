@@ -1,7 +1,9 @@
-//! Tests on entry that arithmetic on sizes and loop variables stays within 64 bits, where the arrays that callers own do not show it.
+//! Tests on entry that arithmetic on sizes and loop variables stays within 64 bits, where the
+//! arrays that callers own do not show it.
 //!
-//! An operation with loop variables is tested at the least and greatest values that the loops around it allow, which are expressions in sizes:
-//! if these fit, all between them do. Where data bounds a variable there are no such expressions, and the function is refused, unless the
+//! An operation with loop variables is tested at the least and greatest values that the loops
+//! around it allow, which are expressions in sizes: if these fit, all between them do. Where data
+//! bounds a variable there are no such expressions, and the function is refused, unless the
 //! subscript that the operation is part of shows that it fits: subscripts are within their arrays.
 
 use loops::extremes::{Bounds, Extremes};
@@ -450,7 +452,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
-        /// Where a subscript, a bound or a loop variable goes beyond 64 bits, the test on entry tells.
+        /// Where a subscript, a bound or a loop variable goes beyond 64 bits, the test on entry
+        /// tells.
         #[test]
         fn nothing_goes_beyond_unseen(
             outer in (expression(&["n", "m"]), expression(&["n", "m"]), step()),
@@ -465,7 +468,8 @@ mod tests {
             }
         }
 
-        /// The same where data bounds the loops, for what is not refused. Here the subscript is a remainder, so that it is within its array.
+        /// The same where data bounds the loops, for what is not refused. Here the subscript is a
+        /// remainder, so that it is within its array.
         #[test]
         fn nothing_that_data_bounds_goes_beyond_unseen(
             outer in (data_bound(), data_bound(), step()),

@@ -85,8 +85,7 @@ impl Lower<'_> {
     /// Whether a reduction's variable can stand in a clause.
     pub(crate) fn in_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
         let array = self.array(name)?;
-        let single = array.dims.is_empty() || array.form == Form::Element;
-        Ok(single && matches!(array.elem, Elem::Scalar(_)) && !self.has_no_clause(op, name)?)
+        Ok(array.dims.is_empty() && matches!(array.elem, Elem::Scalar(_)) && !self.has_no_clause(op, name)?)
     }
 
     /// Whether OpenMP's own operation differs: its minima and maxima do not skip NaN, and existing
@@ -482,7 +481,8 @@ impl Lower<'_> {
     }
 }
 
-/// Whether a loop only adds to, or multiplies into, numbers that its threads have for themselves: each of them may have lanes, too.
+/// Whether a loop only adds to, or multiplies into, numbers that its threads have for themselves:
+/// each of them may have lanes, too.
 fn is_sum(l: &Loop) -> bool {
     let combined = |op: &ReduceOp, name: &Name| {
         let own = |stmt: &Stmt| match stmt {

@@ -1,4 +1,5 @@
-//! Operations on data in C, and the functions that they call, for other targets: one definition of the arithmetic for all generated code.
+//! Operations on data in C, and the functions that they call, for other targets: one definition of
+//! the arithmetic for all generated code.
 
 use std::collections::BTreeSet;
 

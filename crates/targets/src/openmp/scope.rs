@@ -59,8 +59,6 @@ pub enum Form {
     Nested,
     /// `a[i * m + j]`: a pointer to the first element, row-major.
     Linear,
-    /// One element, which a variable stands for.
-    Element,
 }
 
 impl Array {
@@ -74,7 +72,6 @@ impl Array {
             members.fold(value, |value, (_, member)| member.of(value))
         };
         match self.form {
-            Form::Element => self.base.clone(),
             Form::Nested => indices
                 .into_iter()
                 .enumerate()

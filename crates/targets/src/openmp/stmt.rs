@@ -116,11 +116,6 @@ impl Lower<'_> {
                 }
                 _ => self.stmt(stmt)?,
             };
-            match stmt {
-                Stmt::Assign(assign) => self.just_written = Some(assign.target.clone()),
-                Stmt::Local(_) => {}
-                _ => self.just_written = None,
-            }
             levels.last_mut().expect("there is always a level").extend(code.stmts);
             if code.may_fail {
                 may_fail = true;
@@ -283,8 +278,8 @@ impl Lower<'_> {
             }
             return Ok(CStmt::Assign(target, "=", sum));
         }
-        // A difference is the sum with the negated number, to the last bit; compilers fuse it with a
-        // product where they do not fuse the negation of one.
+        // A difference is the sum with the negated number, to the last bit; compilers fuse it with
+        // a product where they do not fuse the negation of one.
         if let (ReduceOp::Add, Expr::Unary(loops::UnaryOp::Neg, amount), true) =
             (update.op, &assign.value, (ty.is_narrow() || ty.is_float()) && !self.paper())
         {

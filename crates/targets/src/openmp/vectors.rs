@@ -13,7 +13,6 @@ use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::helpers::Helper;
 use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
-use crate::openmp::scope::Form;
 use crate::openmp::types::elem_bytes;
 
 /// Bytes of the smallest vector register.
@@ -48,7 +47,6 @@ impl Lower<'_> {
     pub fn adjacent(&self, access: &Access, lane: &Name, scalar: Scalar) -> bool {
         let Ok(array) = self.array(&access.array) else { return false };
         array.elem == Elem::Scalar(scalar)
-            && array.form != Form::Element
             && array.members.iter().all(|(after, _)| *after == 0)
             && access.is_adjacent_along(lane)
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
+use loops::{Assign, BinaryOp, CompareOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
@@ -147,9 +147,16 @@ fn extents_of(l: &Loop, inside: &mut Vec<Name>, extents: &mut Vec<Expr>) -> Opti
     }
 }
 
-/// Whether a body has conditions.
+/// Whether a body has conditions, other than that a loop runs at all.
 fn conditional(body: &[Stmt]) -> bool {
-    body.iter().any(|stmt| matches!(stmt, Stmt::If { .. }) || stmt.bodies().into_iter().any(conditional))
+    let condition = |stmt: &Stmt| match stmt {
+        Stmt::If { cond, then, otherwise } => {
+            let runs = |l: &Loop| *cond == Expr::compare(CompareOp::Lt, l.lower.clone(), l.upper.clone());
+            !(otherwise.is_empty() && then.iter().any(|s| matches!(s, Stmt::Loop(l) if runs(l))))
+        }
+        _ => false,
+    };
+    body.iter().any(|stmt| condition(stmt) || stmt.bodies().into_iter().any(conditional))
 }
 
 /// A sum or difference of sizes and integers.
@@ -172,6 +179,10 @@ fn first_loop(body: &[Stmt]) -> Option<&Loop> {
 /// Assignments of a body without loops, as if all conditions held; none if there is anything else.
 fn statements(body: &[Stmt]) -> Option<i64> {
     body.iter().try_fold(0, |all: i64, stmt| match stmt {
+        // A number that is in a register is stored with what computes it.
+        Stmt::Assign(Assign { update: None, value: Expr::Load(from), .. }) if from.indices.is_empty() => {
+            Some(all)
+        }
         Stmt::Assign(_) => Some(all + 1),
         Stmt::Local(_) => Some(all),
         Stmt::If { then, otherwise, .. } => Some(all + statements(then)? + statements(otherwise)?),

@@ -223,7 +223,8 @@ pub fn agree(folder: &Path, number: usize, function: &Function, sizes: &BTreeMap
     assert!(rest.is_empty(), "{what}: the output is too long");
 }
 
-/// Lets each allocation fail in turn (`FAIL_AT` says which): the function must say so, and free everything. How many there were.
+/// Lets each allocation fail in turn (`FAIL_AT` says which): the function must say so, and free
+/// everything. How many there were.
 pub fn allocations_fail(
     folder: &Path,
     number: usize,

@@ -1,7 +1,8 @@
 //! Random loop programs that are valid and have no races: text in the form of the hub.
 //!
-//! Subscripts are taken modulo the extent; iterations of parallel and vector loops write elements of their own, and locals that are
-//! declared inside. Local arrays of all sorts of extents are filled as soon as they are declared.
+//! Subscripts are taken modulo the extent; iterations of parallel and vector loops write elements
+//! of their own, and locals that are declared inside. Local arrays of all sorts of extents are
+//! filled as soon as they are declared.
 
 use super::differential::Random;
 

@@ -21,6 +21,14 @@ pub fn program(case: &golden::Case) -> Program {
     loops::parse(&case.input).unwrap_or_else(|e| panic!("{}: {}", case.path.display(), e[0]))
 }
 
+/// A program as it is printed: with elements in registers.
+#[allow(dead_code)]
+pub fn promoted(program: &Program) -> Program {
+    let functions = program.functions.iter();
+    let promoted = |f: &loops::Function| passes::DIRECTED.run(f.clone(), &mut Vec::new());
+    Program { functions: functions.map(promoted).collect() }
+}
+
 /// Whether a command can be run.
 pub fn installed(command: &str) -> bool {
     Command::new(command).arg("--version").output().is_ok_and(|o| o.status.success())

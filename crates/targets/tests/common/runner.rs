@@ -1,5 +1,6 @@
-//! A C program around generated functions: `run FUNCTION SIZE… COUNT…` reads the file `in`, calls the function (by its number) twice
-//! and writes `out`. It ends with 0, or with 40 and what the function returned.
+//! A C program around generated functions: `run FUNCTION SIZE… COUNT…` reads the file `in`, calls
+//! the function (by its number) twice and writes `out`. It ends with 0, or with 40 and what the
+//! function returned.
 //!
 //! Files hold the columns of the parameters one after another, as [`loops::Data`] has them.
 

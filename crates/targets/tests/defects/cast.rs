@@ -2,7 +2,8 @@
 
 use super::Defect;
 
-/// A product whose cores are broadcast five rows a step, and have twenty steps of a row of their own at once.
+/// A product whose cores are broadcast five rows a step, and have twenty steps of a row of their
+/// own at once.
 const GEMM: &str = "gemm-cast";
 
 /// What is changed in a slave file, and what the check says of it.

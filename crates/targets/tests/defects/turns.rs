@@ -1,4 +1,5 @@
-//! Defects in texts with shares that come steps ahead: cores take turns in bringing in what all need, and have several boxes of their own at once.
+//! Defects in texts with shares that come steps ahead: cores take turns in bringing in what all
+//! need, and have several boxes of their own at once.
 
 use super::{Defect, EVERY};
 

@@ -79,7 +79,8 @@ impl Lowering<'_> {
         self.bound_of_difference(header, cond, &var, &sides, up)
     }
 
-    /// The two sides of a comparison, turned so that the variable is on the left if it stands alone.
+    /// The two sides of a comparison, turned so that the variable is on the left if it stands
+    /// alone.
     fn sides(
         &mut self,
         k: usize,

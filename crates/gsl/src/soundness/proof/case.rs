@@ -384,7 +384,8 @@ impl Case {
     }
 
     /// Whether `e >= 0` follows from the facts and `more`, all in normal form. `arith::Facts` asks
-    /// differently: it knows no bindings of atoms, and takes a fact away as often as cancels a term.
+    /// differently: it knows no bindings of atoms, and takes a fact away as often as cancels a
+    /// term.
     pub(crate) fn nonneg_with(&self, e: &Int, more: &[Int]) -> bool {
         self.follows(e, more, DEPTH)
     }

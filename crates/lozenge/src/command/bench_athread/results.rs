@@ -1,7 +1,9 @@
-//! Results of settings in a file, a line of JSON each, so that a long benchmark can be interrupted and go on.
+//! Results of settings in a file, a line of JSON each, so that a long benchmark can be interrupted
+//! and go on.
 //!
-//! A result counts for a setting only if the files that were run are the same, so it never outlives a change of them. The emulator may have learned to see more since: of results
-//! from an earlier one it is said how many there are.
+//! A result counts for a setting only if the files that were run are the same, so it never outlives
+//! a change of them. The emulator may have learned to see more since: of results from an earlier
+//! one it is said how many there are.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

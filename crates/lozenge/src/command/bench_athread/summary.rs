@@ -40,7 +40,8 @@ fn by_bandwidth(row: &Row) -> bool {
     number("memory_bound_seconds") > number("compute_bound_seconds")
 }
 
-/// A goal over some values of rows: how many reach it, and for each kernel that misses it how often and the worst value.
+/// A goal over some values of rows: how many reach it, and for each kernel that misses it how often
+/// and the worst value.
 fn goal(name: &str, values: &[(&Row, f64)], least: bool, limit: f64, show: fn(f64) -> String) -> String {
     let (Some(mean), false) =
         (geometric_mean(&values.iter().map(|(_, x)| *x).collect::<Vec<_>>()), values.is_empty())

@@ -1,4 +1,5 @@
-//! `lozenge bench --target athread --translation`: how long it takes from the text of a kernel to host and slave file, at every setting.
+//! `lozenge bench --target athread --translation`: how long it takes from the text of a kernel to
+//! host and slave file, at every setting.
 
 use std::path::Path;
 use std::time::Instant;

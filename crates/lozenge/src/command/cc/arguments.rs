@@ -1,5 +1,5 @@
-//! The words of a C compiler's command line, as far as they have to be understood: which of them are
-//! C files, what is made of these, and which words a preprocessor needs.
+//! The words of a C compiler's command line, as far as they have to be understood: which of them
+//! are C files, what is made of these, and which words a preprocessor needs.
 //!
 //! Not here: what is done with them (`cc`).
 

@@ -1,5 +1,5 @@
-//! `lozenge cc`: a C compiler for build systems (`make CC="lozenge cc"`). The regions of C files are
-//! translated, and all the rest is left to the system's compiler.
+//! `lozenge cc`: a C compiler for build systems (`make CC="lozenge cc"`). The regions of C files
+//! are translated, and all the rest is left to the system's compiler.
 //!
 //! It never fails where that compiler does not. A region that cannot be taken stays as it is; a
 //! result that the compiler refuses, for whatever reason, is dropped, and the original is compiled.
@@ -149,7 +149,8 @@ impl Job {
             let Some(text) = self.translated(&source, &path) else { continue };
             results.push(Translated { word, path, text });
         }
-        // Headers beside a file are looked for in one more folder, which has to be that of the file.
+        // Headers beside a file are looked for in one more folder, which has to be that of the
+        // file.
         let folders = |one: &Translated| one.path.parent().map(Path::to_path_buf);
         let first = results.first().and_then(folders);
         results.retain(|one| folders(one) == first || !one.text.contains("#include \""));
@@ -233,8 +234,8 @@ impl Job {
         &["-fopenmp", "-U_OPENMP", "-DLOZENGE_OPENMP"]
     }
 
-    /// The compiler gets what it was given. Where nothing was read for it, it takes the place of this
-    /// process.
+    /// The compiler gets what it was given. Where nothing was read for it, it takes the place of
+    /// this process.
     fn untouched(&self) -> Result<u8, Failure> {
         let mut words: Vec<OsString> = self.compiler[1..].to_vec();
         if self.line.links() {
@@ -251,7 +252,8 @@ impl Job {
         Ok(code(self.fed(command, self.input.as_deref(), Stdio::inherit())?.0))
     }
 
-    /// Runs a command with this input, and returns what it printed to a standard error that is piped.
+    /// Runs a command with this input, and returns what it printed to a standard error that is
+    /// piped.
     fn fed(
         &self,
         mut command: Command,

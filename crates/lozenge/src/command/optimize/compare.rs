@@ -21,7 +21,8 @@ pub(super) struct Checked {
     runs: u32,
     /// The greatest relative difference.
     worst: f64,
-    /// What is allowed, for the outputs that have one element type on the way: the least precise one.
+    /// What is allowed, for the outputs that have one element type on the way: the least precise
+    /// one.
     allowed: Vec<(Option<ElementType>, f64)>,
     /// Numbers of named extents that were found only by trying.
     sizes: BTreeMap<Name, i64>,
@@ -88,7 +89,8 @@ impl Asked {
 /// Runs both models on random inputs.
 ///
 /// # Errors
-/// `X0903` if an output differs by more than is allowed, `X0904` if there are no inputs, and what evaluation finds.
+/// `X0903` if an output differs by more than is allowed, `X0904` if there are no inputs, and what
+/// evaluation finds.
 pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Checked, Failure> {
     let Asked { runs, seed, tolerance, budget } = *asked;
     let mut typed = before.clone();
@@ -161,10 +163,12 @@ pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Ch
     Ok(checked)
 }
 
-/// Runs both models on inputs with NaN, infinities, and zeros of both signs, where the first has a value on them.
+/// Runs both models on inputs with NaN, infinities, and zeros of both signs, where the first has a
+/// value on them.
 ///
 /// # Errors
-/// `X0903` if an element of an output is NaN or infinite after and was not before, or the other way round.
+/// `X0903` if an element of an output is NaN or infinite after and was not before, or the other way
+/// round.
 fn specials(
     before: &Model,
     after: &Model,
@@ -222,8 +226,8 @@ fn digits(ty: ElementType) -> u32 {
     }
 }
 
-/// How much an output may differ, relative to its largest magnitude, if this is the least precise type on its way: rounding in another order
-/// explains some units in the last place.
+/// How much an output may differ, relative to its largest magnitude, if this is the least precise
+/// type on its way: rounding in another order explains some units in the last place.
 fn allowed(ty: Option<ElementType>) -> f64 {
     match ty.map(digits) {
         None => 0.0,
@@ -234,7 +238,8 @@ fn allowed(ty: Option<ElementType>) -> f64 {
     }
 }
 
-/// The least precise floating-point type that is computed with on the way to an output; none if only integers are.
+/// The least precise floating-point type that is computed with on the way to an output; none if
+/// only integers are.
 fn least_precise(model: &Model, output: usize) -> Option<ElementType> {
     let graph = &model.graph;
     let float = |id: ValueId| graph.value(id).tensor_type().map(|ty| ty.elem).filter(|elem| elem.is_float());
@@ -287,7 +292,8 @@ struct Drawn {
     searched: bool,
 }
 
-/// Random inputs on which the model has a value, and that value: where it has none, nothing is to be kept.
+/// Random inputs on which the model has a value, and that value: where it has none, nothing is to
+/// be kept.
 fn meaningful(
     model: &Model,
     uses: &HashMap<Name, Integers>,

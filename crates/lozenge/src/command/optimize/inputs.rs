@@ -1,7 +1,8 @@
 //! Random inputs of models, for comparisons before and after.
 //!
-//! Integers are what rules go wrong on, so they come from the whole range of their type, where nothing but arithmetic is done with them. Those
-//! that are places in a tensor are inside of it; of those that say a shape or an axis, little is tried.
+//! Integers are what rules go wrong on, so they come from the whole range of their type, where
+//! nothing but arithmetic is done with them. Those that are places in a tensor are inside of it; of
+//! those that say a shape or an axis, little is tried.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -58,7 +59,7 @@ fn of_input(model: &Model, input: ValueId) -> Integers {
                 Role::Places(_) => return Integers::Structure,
                 Role::Nothing => {}
                 Role::Data => {
-                    let stays = moved && keeps_elements(node);
+                    let stays = moved && entry(node).is_some_and(|entry| entry.moves);
                     for output in node.outputs().iter().flatten() {
                         let elem = graph.value(*output).tensor_type().map(|ty| ty.elem);
                         match elem {
@@ -93,29 +94,20 @@ enum Role {
     Nothing,
 }
 
+fn entry(node: &Node) -> Option<&'static operators::Entry> {
+    operators::lookup("", &node.op().name).filter(|_| node.op().is_standard())
+}
+
 fn role(model: &Model, node: &Node, slot: usize) -> Role {
-    if !node.op().is_standard() || node.has_subgraphs() {
-        return Role::Structure;
-    }
-    let name = &*node.op().name;
-    match (name, slot) {
-        ("Gather" | "GatherElements" | "GatherND" | "ScatterElements" | "Scatter" | "ScatterND", 1) => {
-            extents(model, node).map_or(Role::Structure, Role::Places)
-        }
-        ("Shape" | "Size" | "EyeLike", _) => Role::Nothing,
-        (
-            "Reshape" | "Expand" | "Tile" | "Unsqueeze" | "Squeeze" | "Split" | "TopK" | "Trilu" | "OneHot",
-            1,
-        )
-        | ("CumSum" | "BitShift" | "ReverseSequence" | "CenterCropPad" | "CastLike" | "Pow", 1)
-        | ("Slice", 1..)
-        | ("Pad", 1 | 3)
-        | ("ConstantOfShape" | "OneHot", 0)
-        | ("Range" | "Resize" | "Upsample" | "NonMaxSuppression" | "Col2Im" | "AffineGrid", _) => {
-            Role::Structure
-        }
-        _ if name.starts_with("Reduce") && slot == 1 => Role::Structure,
-        _ => Role::Data,
+    let Some(entry) = entry(node).filter(|_| !node.has_subgraphs()) else { return Role::Structure };
+    match entry.role(slot) {
+        operators::Role::Data | operators::Role::Weights | operators::Role::Channel => Role::Data,
+        operators::Role::Places => extents(model, node).map_or(Role::Structure, Role::Places),
+        operators::Role::Nothing => Role::Nothing,
+        operators::Role::Axes
+        | operators::Role::Shape
+        | operators::Role::Amount
+        | operators::Role::Opaque => Role::Structure,
     }
 }
 
@@ -143,26 +135,8 @@ fn extents(model: &Model, node: &Node) -> Option<Vec<Dim>> {
     data.get(axes).map(<[Dim]>::to_vec)
 }
 
-fn keeps_elements(node: &Node) -> bool {
-    let names = [
-        "Identity",
-        "Cast",
-        "Reshape",
-        "Squeeze",
-        "Unsqueeze",
-        "Transpose",
-        "Slice",
-        "Concat",
-        "Flatten",
-        "Expand",
-        "Split",
-        "Tile",
-        "Gather",
-    ];
-    names.contains(&&*node.op().name)
-}
-
-/// Numbers for the named extents of the inputs, and for those that have no name: the first, or others if the model has no value on these.
+/// Numbers for the named extents of the inputs, and for those that have no name: the first, or
+/// others if the model has no value on these.
 pub(super) fn sizes(model: &Model, seed: u64, attempt: u64) -> BTreeMap<Name, i64> {
     let mut sizes = BTreeMap::new();
     for id in model.graph.inputs() {
@@ -193,8 +167,8 @@ pub(super) fn sizes(model: &Model, seed: u64, attempt: u64) -> BTreeMap<Name, i6
     sizes
 }
 
-/// What integers are drawn from if nothing else helps: 0 and 1 are places in most things, but nothing is divided by 0, and one place is below an
-/// extent of 1.
+/// What integers are drawn from if nothing else helps: 0 and 1 are places in most things, but
+/// nothing is divided by 0, and one place is below an extent of 1.
 #[derive(Clone, Copy)]
 enum Few {
     Bits,

@@ -1,4 +1,5 @@
-//! The rounds of tile loops: the tiles of this core, and rounds in which a core without a tile comes by for what others share.
+//! The rounds of tile loops: the tiles of this core, and rounds in which a core without a tile
+//! comes by for what others share.
 
 use isl::{Set, UnionMap, UnionSet};
 
@@ -47,7 +48,8 @@ impl Builder<'_> {
         self.stage >= Stage::Copies && kernel.parts.iter().any(|part| part.pad.is_some())
     }
 
-    /// Rounds of a part in which cores come by for what others share, as instances; `level` is that of the place where they are asked for.
+    /// Rounds of a part in which cores come by for what others share, as instances; `level` is that
+    /// of the place where they are asked for.
     pub(super) fn pad(&self, number: usize, part: usize, level: usize) -> Result<UnionSet> {
         let pad = self.kernels.get(number).and_then(|kernel| kernel.parts[part].pad.as_ref());
         match pad {
@@ -72,7 +74,8 @@ impl Builder<'_> {
         Ok(all)
     }
 
-    /// The parts of a kernel whose rounds reach a level, with the tuples of these and their dimensions.
+    /// The parts of a kernel whose rounds reach a level, with the tuples of these and their
+    /// dimensions.
     pub(super) fn padded_parts(&self, kernel: &Kernel, number: usize, level: usize) -> Vec<(String, usize)> {
         let own = kernel.parts.iter().enumerate().filter_map(|(p, part)| {
             let pad = part.pad.as_ref().filter(|pad| self.stage >= Stage::Copies && level <= pad.level)?;
@@ -81,7 +84,8 @@ impl Builder<'_> {
         own.collect()
     }
 
-    /// The rounds of a part that this core comes by, up to a level; none if cores have only tiles of their own.
+    /// The rounds of a part that this core comes by, up to a level; none if cores have only tiles
+    /// of their own.
     pub(super) fn own_rounds(&self, number: usize, part: usize, level: usize) -> Result<Option<Set>> {
         let kernel = self.kernels[number];
         let Some(pad) = kernel.parts[part].pad.as_ref().filter(|pad| level <= pad.level) else {

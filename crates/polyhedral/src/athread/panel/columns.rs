@@ -1,11 +1,15 @@
-//! Panels of columns: a matrix that is made, summed up by columns, and summed up by rows with what its columns came to.
+//! Panels of columns: a matrix that is made, summed up by columns, and summed up by rows with what
+//! its columns came to.
 //!
-//! `A[i][j] += ...; x[j] += A[i][j] * y[i]; w[i] += A[i][j] * x[j]` needs all of a column for an element of `x`, and all of `x` for one of `w`; row by row that
-//! is two passes over the matrix. Here a panel is some columns as a whole, whose rows are spread over the cores. What is made goes out, and stays until its
-//! columns are summed up and used. Sums by columns pass from core to core, so that they keep their order; those by rows do since panels come in ascending order.
+//! `A[i][j] += ...; x[j] += A[i][j] * y[i]; w[i] += A[i][j] * x[j]` needs all of a column for an
+//! element of `x`, and all of `x` for one of `w`; row by row that is two passes over the matrix.
+//! Here a panel is some columns as a whole, whose rows are spread over the cores. What is made goes
+//! out, and stays until its columns are summed up and used. Sums by columns pass from core to core,
+//! so that they keep their order; those by rows do since panels come in ascending order.
 //!
-//! The target has a core's rows in parts, of which one comes in with each panel, for as many panels as there are parts: so a row of a transfer is nearly twice as
-//! long as local memory could hold of all rows. The width of a panel is chosen for that.
+//! The target has a core's rows in parts, of which one comes in with each panel, for as many panels
+//! as there are parts: so a row of a transfer is nearly twice as long as local memory could hold of
+//! all rows. The width of a panel is chosen for that.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +26,8 @@ use crate::model::Model;
 use crate::names::readable;
 use crate::tree::{Member, Node, SetText};
 
-/// Bytes of a row of a panel, at least: shorter ones come in so slowly that two passes over whole rows are faster.
+/// Bytes of a row of a panel, at least: shorter ones come in so slowly that two passes over whole
+/// rows are faster.
 const BLOCK: i64 = 384;
 /// Bytes of a register, of which the columns of a panel are a multiple.
 const REGISTER: i64 = 32;
@@ -39,7 +44,8 @@ const PANEL: i64 = 2500;
 /// Bytes that it moves in a thousand cycles.
 const RATE: i64 = 14_000;
 
-/// The loop over panels for two kernels, and up to which sizes all rows have a core; none if they are not like that.
+/// The loop over panels for two kernels, and up to which sizes all rows have a core; none if they
+/// are not like that.
 pub(super) fn whole(
     model: &Model,
     a: &Kernel,
@@ -90,7 +96,8 @@ pub(super) fn whole(
         let role = Panel { array: matrix.array.clone(), columns: by_columns };
         items.push(Item::Kernel(Kernel { panel: Some(role), ..kernel }));
     }
-    // Which of the loops goes over rows is not asked: a bound on another size of the same value does no harm.
+    // Which of the loops goes over rows is not asked: a bound on another size of the same value
+    // does no harm.
     let ends = made.parts[0].statements.iter().flat_map(|s| &model.statements[*s].loops).map(|l| &l.upper);
     let rows_of = ends.filter_map(|end| match end {
         Expr::Var(name) if options.hints.get(name) == Some(&height) => Some(name.clone()),
@@ -100,7 +107,8 @@ pub(super) fn whole(
     Ok(Some((around(model, items)?, bounds)))
 }
 
-/// The matrix, if each kernel has it and vectors along its rows or columns, and writes nothing that another has before it but the sums.
+/// The matrix, if each kernel has it and vectors along its rows or columns, and writes nothing that
+/// another has before it but the sums.
 fn matrix(groups: &[Vec<Group>], each: i64, width: i64) -> Option<&Group> {
     let [made, sums, used] = groups else { return None };
     let matrix = made.iter().find(|g| g.get && g.put && g.extents == [each, width])?;
@@ -126,7 +134,8 @@ fn matrix(groups: &[Vec<Group>], each: i64, width: i64) -> Option<&Group> {
     (whole && apart).then_some(matrix)
 }
 
-/// A kernel that makes a matrix and sums up its columns in one loop, as one that makes it, by rows, and one that sums up.
+/// A kernel that makes a matrix and sums up its columns in one loop, as one that makes it, by rows,
+/// and one that sums up.
 fn parted(model: &Model, a: &Kernel) -> Result<Option<(Kernel, Kernel)>> {
     let [main, rest @ ..] = a.parts.as_slice() else { return Ok(None) };
     let plain = a.parallel.len() == 1
@@ -206,7 +215,8 @@ impl Room {
         room
     }
 
-    /// Cycles for the sums of a panel to go through all cores, and for what comes of them: rows are added one after the other.
+    /// Cycles for the sums of a panel to go through all cores, and for what comes of them: rows are
+    /// added one after the other.
     fn sums(&self, each: i64, cores: i64, columns: i64) -> i64 {
         9 * each * cores + 40 * cores + 3 * each * columns + 1500
     }
@@ -216,7 +226,8 @@ impl Room {
         cores * (parts * columns * self.element + AROUND) * 1000 / RATE
     }
 
-    /// Slots for rows: the memory has something to do while sums go through the cores. The target has the same rule.
+    /// Slots for rows: the memory has something to do while sums go through the cores. The target
+    /// has the same rule.
     fn slots(&self, each: i64, cores: i64, parts: i64, columns: i64) -> i64 {
         let [least, most] = SLOTS;
         ceil(self.sums(each, cores, columns), self.row(cores, parts, columns)).clamp(least, most)
@@ -233,8 +244,8 @@ impl Room {
             + self.down
     }
 
-    /// Columns of a panel, and of a row of a block, that take the least time: rows in long pieces, and few panels, each of which has sums that go
-    /// through all cores.
+    /// Columns of a panel, and of a row of a block, that take the least time: rows in long pieces,
+    /// and few panels, each of which has sums that go through all cores.
     fn best(&self, each: i64, cores: i64, width: i64, ldm: i64) -> Option<(i64, i64)> {
         let step = REGISTER / self.element;
         let mut best: Option<(i64, i64, i64)> = None;

@@ -9,7 +9,8 @@ use super::{Search, value};
 const LATENCY: f64 = 1.7e-6;
 /// Seconds of a cycle.
 const CYCLE: f64 = 1.0 / 1.45e9;
-/// GB/s of all cores together by the bytes of a block (measured; between the points it is interpolated).
+/// GB/s of all cores together by the bytes of a block (measured; between the points it is
+/// interpolated).
 const BANDWIDTH: [(f64, f64); 8] = [
     (8.0, 0.5),
     (64.0, 3.0),
@@ -36,8 +37,9 @@ fn bandwidth(block: f64) -> f64 {
 }
 
 impl Search<'_> {
-    /// Seconds of transfers: those of outer loops, those of the innermost, and those of outer loops that run beside everything else.
-    /// `steps` is how many boxes come at once where shares come several steps ahead: then nothing waits until a transfer begins to move data.
+    /// Seconds of transfers: those of outer loops, those of the innermost, and those of outer loops
+    /// that run beside everything else. `steps` is how many boxes come at once where shares come
+    /// several steps ahead: then nothing waits until a transfer begins to move data.
     pub(super) fn groups_cost(
         &self,
         part: Option<usize>,
@@ -163,12 +165,14 @@ impl Search<'_> {
     }
 }
 
-/// Seconds of transfers and arithmetic in a loop of some rounds: one after the other, or beside each other after the first round.
+/// Seconds of transfers and arithmetic in a loop of some rounds: one after the other, or beside
+/// each other after the first round.
 pub(super) fn together(moved: f64, computed: f64, room: bool, rounds: f64) -> f64 {
     if room { moved.max(computed) + moved.min(computed) / rounds.max(1.0) } else { moved + computed }
 }
 
-/// The same where all cores meet in each step: the closer the two are, the oftener some wait for memory and others with them. An eighth power has what was seen.
+/// The same where all cores meet in each step: the closer the two are, the oftener some wait for
+/// memory and others with them. An eighth power has what was seen.
 pub(super) fn in_step(moved: f64, computed: f64) -> f64 {
     (moved.powi(8) + computed.powi(8)).powf(0.125)
 }

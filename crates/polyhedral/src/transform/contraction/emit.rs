@@ -236,7 +236,8 @@ impl Plan<'_> {
 
     /// Fills one step of a strip: without tests where every lane is inside the domain, else lane by
     /// lane, with zeros outside.
-    #[allow(clippy::too_many_arguments)] // the geometry of a strip, once for rows and once for columns
+    // the geometry of a strip, once for rows and once for columns
+    #[allow(clippy::too_many_arguments)]
     fn fill(
         &self,
         operand: &Operand,

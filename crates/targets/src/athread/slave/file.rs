@@ -1,4 +1,5 @@
-//! The slave file: what kernels need (headers, local memory, transfers, exchanges), and their functions.
+//! The slave file: what kernels need (headers, local memory, transfers, exchanges), and their
+//! functions.
 
 use loops::{Diagnostic, Function, Name};
 

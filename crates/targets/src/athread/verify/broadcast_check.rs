@@ -15,7 +15,7 @@ use super::form::Form;
 use super::mapped::Area;
 use super::property::Property;
 use super::read::{Node, Term};
-use super::round_robin::{Ahead, Done, How};
+use super::shares_ahead::{Ahead, Done, How};
 use super::state::{Held, Region, State};
 use super::transfer::{addressed, name};
 use super::walk::{CORE, Followed, Walker, lost, wrong};

@@ -1,8 +1,8 @@
 //! Integer expressions in a normal form: polynomials whose unknowns are names and whole calls. Two
 //! expressions are equal if they have the same normal form.
 //!
-//! A second implementation of polynomials on purpose: the verifier judges text that other code wrote
-//! with `arith` and shares none of it. States also share forms in memory here.
+//! A second implementation of polynomials on purpose: the verifier judges text that other code
+//! wrote with `arith` and shares none of it. States also share forms in memory here.
 
 use std::cmp::Ordering;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! What follows from the facts at a point: comparisons that contain minima and maxima, and
 //! quotients that are rounded down.
 //!
-//! A prover of its own on purpose: the verifier shares no proofs (`arith::Facts`, `loops::Facts`) with
-//! the code whose text it judges.
+//! A prover of its own on purpose: the verifier shares no proofs (`arith::Facts`, `loops::Facts`)
+//! with the code whose text it judges.
 
 use super::form::{Atom, Form};
 use super::state::State;

@@ -41,6 +41,7 @@ mod property;
 mod read;
 mod round_robin;
 mod round_robin_forms;
+mod shares_ahead;
 mod state;
 mod stationary_check;
 mod transfer;

@@ -8,7 +8,7 @@ use super::form::{Atom, Form};
 use super::mapped::{Area, plane};
 use super::panel_rows::Cover;
 use super::read::Term;
-use super::round_robin::Ahead;
+use super::shares_ahead::Ahead;
 use super::stationary_check::Shares;
 
 /// Bytes of local memory.

@@ -249,7 +249,8 @@ impl<'a> Walker<'a> {
         })
     }
 
-    /// Statements one after the other, and the end of the phase after the block of a loop over cores.
+    /// Statements one after the other, and the end of the phase after the block of a loop over
+    /// cores.
     fn block(&mut self, body: &'a [Node], mut states: States) -> Followed<States> {
         states = self.each(states, &mut |_, state| {
             state.open();

@@ -89,8 +89,8 @@ pub(super) struct RuleNumbers {
     pub elements: Vec<(i64, Vec<i64>)>,
 }
 
-/// A value of an index expression. As [`super::number`] has it, not as loop programs: the verifier has
-/// its own.
+/// A value of an index expression. As [`super::number`] has it, not as loop programs: the verifier
+/// has its own.
 pub(super) fn number(e: &Expr, value: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
     let two = |a: &Expr, b: &Expr| Some((number(a, value)?, number(b, value)?));
     match e {

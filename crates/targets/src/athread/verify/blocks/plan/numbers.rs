@@ -92,7 +92,8 @@ impl Plan<'_> {
         Ok(steps)
     }
 
-    /// Adds the results that the core at a place stores for a panel, and where the panel's sums end.
+    /// Adds the results that the core at a place stores for a panel, and where the panel's sums
+    /// end.
     fn results_of_panel(
         &self,
         numbers: &mut Numbers,
