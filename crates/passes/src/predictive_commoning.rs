@@ -104,7 +104,7 @@ impl Commoning<'_> {
         for element in carried(l) {
             let plain = element.stored.indices.contains(&Expr::Var(l.var.clone()));
             let Some(elem) = self.in_memory(&element.stored).filter(|_| kept.len() < MOST) else { continue };
-            if !element.surely && !(inside && plain) {
+            if !(element.surely || inside && plain) {
                 continue;
             }
             let name = fresh(&Name::new(format!("{}_before", element.stored.array)), &self.taken);
