@@ -10,10 +10,13 @@
 mod arena;
 mod control;
 mod extents;
+mod free;
 mod fuse;
+mod merged;
+mod port;
 mod steps;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use functional::Definition;
@@ -27,8 +30,11 @@ use crate::tensor::Tensor;
 use crate::types::{Dim, ElementType, TensorType};
 
 use arena::Arena;
-pub use extents::{bind, extent_name, fix};
+pub use arena::Room;
+pub use extents::{bind, bind_some, extent_name, fix};
 use fuse::Todo;
+pub use port::Port;
+use port::carried_bytes;
 pub use steps::{Branch, Check, Copy, KernelCall, Place, Repeat, Rounds, Slice, Step};
 
 /// Places begin at multiples of this many bytes.
@@ -44,27 +50,9 @@ pub struct Kernel {
     /// The operator, for comments.
     pub operator: String,
     /// Type of each result.
-    pub results: Vec<(ElementType, Vec<usize>)>,
+    pub results: Vec<(ElementType, Vec<Size>)>,
     /// The packing of each parameter, if it differs from the model's layout.
     pub packings: Vec<Option<Packing>>,
-}
-
-/// An input or output of the model.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Port {
-    /// Its name in the model.
-    pub name: Name,
-    /// Type of its elements.
-    pub elem: ElementType,
-    /// Its extents.
-    pub dims: Vec<usize>,
-}
-
-impl Port {
-    /// Bytes of the carried form (what programs and C have).
-    pub fn bytes(&self) -> usize {
-        carried_bytes(self.elem, &self.dims).unwrap_or(0)
-    }
 }
 
 /// A model as calls over planned memory.
@@ -85,14 +73,12 @@ pub struct Plan {
     pub parameters: Vec<(usize, Name, loops::Tensor)>,
     /// Bytes of all parameters.
     pub parameter_bytes: usize,
-    /// Bytes of the arena.
+    /// Bytes of the arena without its rooms.
     pub arena_bytes: usize,
-}
-
-/// Bytes of a tensor in carried form.
-fn carried_bytes(elem: ElementType, dims: &[usize]) -> Option<usize> {
-    let count = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
-    count.checked_mul(carrier(elem)?.bytes()).filter(|b| *b <= MAX_BYTES)
+    /// The rooms behind it, for results whose bytes follow from names.
+    pub rooms: Vec<Room>,
+    /// The extents that are no numbers: arguments of the C function, in order of appearance.
+    pub extents: Vec<Name>,
 }
 
 /// Plans a model whose types are all known, for a processor with these registers; without
@@ -114,6 +100,8 @@ pub fn plan(model: &Model, registers: impl Into<Option<Registers>>) -> Result<Pl
             parameters: Vec::new(),
             parameter_bytes: 0,
             arena_bytes: 0,
+            rooms: Vec::new(),
+            extents: Vec::new(),
         },
         kernels: HashMap::new(),
         calls: HashMap::new(),
@@ -123,6 +111,7 @@ pub fn plan(model: &Model, registers: impl Into<Option<Registers>>) -> Result<Pl
     Planner::new(&model.graph, &mut shared).model()?;
     let Shared { mut plan, arena, .. } = shared;
     plan.arena_bytes = arena.size;
+    plan.rooms = arena.rooms();
     if plan.arena_bytes > MAX_BYTES {
         return Err(Diagnostic::general(Code("G0403"), "the model needs more memory than any machine has"));
     }
@@ -200,14 +189,14 @@ impl<'a, 's> Planner<'a, 's> {
 
     fn port(&self, id: ValueId) -> Result<Port, Diagnostic> {
         let value = self.graph.value(id);
-        let known = value.tensor_type().and_then(|t| Some((t.elem, t.known_shape()?)));
+        let known = value.tensor_type().and_then(|t| Some((t.elem, t.sizes()?)));
         let Some((elem, dims)) = known else {
             let ty = value.ty().map_or("unknown".to_owned(), ToString::to_string);
             return Err(Diagnostic::general(
                 Code("G0402"),
                 format!("the type of `{}` is not known: {ty}", value.name()),
             )
-            .note("C is made for one size: all extents must follow from those of the inputs"));
+            .note("all extents must follow from those of the inputs"));
         };
         if carrier(elem).is_none() {
             return Err(Diagnostic::general(
@@ -234,6 +223,11 @@ impl<'a, 's> Planner<'a, 's> {
         for id in self.graph.inputs() {
             if self.graph.value(*id).initializer().is_none() {
                 let port = self.port(*id)?;
+                for name in port.dims.iter().flat_map(free::names) {
+                    if !self.shared.plan.extents.contains(&name) {
+                        self.shared.plan.extents.push(name);
+                    }
+                }
                 self.places.insert(*id, Place::Input(self.shared.plan.inputs.len()));
                 self.shared.plan.inputs.push(port);
             }
@@ -283,7 +277,7 @@ impl<'a, 's> Planner<'a, 's> {
 
     /// The calls in order. Operators are fused only with calls in the same branch or loop.
     fn items(&mut self) -> Result<Vec<Item<'a>>, Diagnostic> {
-        let order: Vec<NodeId> = self.graph.order().collect();
+        let order = self.needed();
         let mut items = Vec::new();
         let mut calls = Vec::new();
         for id in order {
@@ -302,6 +296,36 @@ impl<'a, 's> Planner<'a, 's> {
         Ok(items)
     }
 
+    /// The nodes whose results are read, in order. What is only read for extents that are names is
+    /// not.
+    fn needed(&mut self) -> Vec<NodeId> {
+        let order: Vec<NodeId> = self.graph.order().collect();
+        if self.shared.plan.extents.is_empty() {
+            return order;
+        }
+        let graph = self.graph;
+        let mut read: HashSet<ValueId> = graph.outputs().iter().copied().collect();
+        let mut kept = Vec::new();
+        for id in order.into_iter().rev() {
+            let node = graph.node(id);
+            if !node.outputs().iter().flatten().any(|output| read.contains(output)) {
+                continue;
+            }
+            kept.push(id);
+            let call = if node.has_subgraphs() { None } else { self.call(id).ok() };
+            match call {
+                Some((_, meaning)) => {
+                    read.extend(meaning.arguments.iter().filter_map(|k| node.input(*k)));
+                    read.extend(meaning.view.and_then(|k| node.input(k)));
+                }
+                None => read.extend(node.inputs().iter().flatten().chain(node.captures())),
+            }
+        }
+        kept.reverse();
+        self.root.clear();
+        kept
+    }
+
     /// The values that are read.
     fn read(&self, item: &Item<'_>) -> Vec<ValueId> {
         match item {
@@ -314,7 +338,13 @@ impl<'a, 's> Planner<'a, 's> {
     }
 
     fn at_node(&self, id: NodeId, diagnostic: Diagnostic) -> Diagnostic {
-        diagnostic.note(format!("at {}", label(self.graph, id)))
+        let names = free::names_at(self.graph, id);
+        let label = label(self.graph, id);
+        let diagnostic = diagnostic.note(format!("at {label}"));
+        match names.first().filter(|_| diagnostic.code != Code("G0409")) {
+            Some(_) => free::refused(&label, &names, &diagnostic),
+            None => diagnostic,
+        }
     }
 
     /// The meaning of a node at its types; views are noted.
@@ -328,11 +358,9 @@ impl<'a, 's> Planner<'a, 's> {
                 None => None,
                 Some(input) => {
                     let port = self.port(*input).map_err(|d| self.at_node(id, d))?;
-                    Some(Operand {
-                        elem: port.elem,
-                        shape: port.dims.iter().map(|d| Size::constant(*d as i64)).collect(),
-                        constant: graph.constant(*input),
-                    })
+                    let sizes = free::elements(graph, *input, &self.shared.plan.extents);
+                    let constant = graph.constant(*input);
+                    Some(Operand { elem: port.elem, shape: port.dims, constant, sizes })
                 }
             });
         }
@@ -407,7 +435,7 @@ impl<'a, 's> Planner<'a, 's> {
     fn step(&mut self, todo: &Todo<'_>, at: usize) -> Result<(), Diagnostic> {
         let (id, node) = (todo.head, self.graph.node(todo.tail()));
         let read = todo.arguments(self.graph);
-        let kernel = self.kernel(todo)?;
+        let (kernel, sizes) = self.kernel(todo)?;
         let mut arguments = Vec::with_capacity(read.len());
         for (input, packing) in read.iter().zip(self.shared.plan.kernels[kernel].packings.clone()) {
             let root = self.root(*input);
@@ -419,10 +447,7 @@ impl<'a, 's> Planner<'a, 's> {
         let mut results = Vec::new();
         let mut scratch = Vec::new();
         for (k, result) in todo.results.iter().enumerate() {
-            let dims: Option<Vec<usize>> =
-                result.shape.iter().map(|s| usize::try_from(s.as_constant()?).ok()).collect();
-            let bytes = dims.as_ref().and_then(|d| carried_bytes(result.elem, d));
-            let Some(bytes) = bytes else {
+            let Some(bytes) = carried_bytes(result.elem, &result.shape) else {
                 return Err(Diagnostic::general(
                     Code("G0403"),
                     format!("result {k} of {} has no size", label(self.graph, id)),
@@ -431,12 +456,9 @@ impl<'a, 's> Planner<'a, 's> {
             // Where inference does not know the operator, the declared type is all there was.
             let said = node.output(k).and_then(|v| Some((v, self.graph.value(v).tensor_type()?)));
             if let Some((output, said)) = said
-                && (said.elem != result.elem || said.known_shape() != dims)
+                && (said.elem != result.elem || said.sizes().as_ref() != Some(&result.shape))
             {
-                let found = TensorType {
-                    elem: result.elem,
-                    shape: dims.map(|dims| dims.into_iter().map(|n| Dim::Known(n as i64)).collect()),
-                };
+                let found = TensorType::new(result.elem, result.shape.iter().cloned().map(Dim::from));
                 let name = self.graph.value(output).name();
                 let what = format!(
                     "{} has the result `{name}`, which is declared as {said} and is {found}",
@@ -448,7 +470,7 @@ impl<'a, 's> Planner<'a, 's> {
                 Some(output) => match self.places.get(&output) {
                     Some(place) => *place,
                     None => {
-                        let place = Place::Arena(self.shared.arena.take(aligned(bytes)));
+                        let place = self.shared.arena.take(&bytes);
                         self.places.insert(output, place);
                         // A result that nothing reads is free after this step.
                         self.last.entry(output).or_insert(at);
@@ -456,17 +478,18 @@ impl<'a, 's> Planner<'a, 's> {
                     }
                 },
                 None => {
-                    let offset = self.shared.arena.take(aligned(bytes));
-                    scratch.push((offset, aligned(bytes)));
-                    Place::Arena(offset)
+                    let place = self.shared.arena.take(&bytes);
+                    scratch.push((place, bytes));
+                    place
                 }
             };
             results.push(place);
         }
         let checks = self.checks(id, &todo.call)?;
-        let call = KernelCall { kernel, arguments, results, checks, node: todo.label(self.graph) };
+        let node_label = todo.label(self.graph);
+        let call = KernelCall { kernel, sizes, arguments, results, checks, node: node_label };
         self.steps.push(Step::Call(call));
-        scratch.into_iter().for_each(|(offset, bytes)| self.shared.arena.give(offset, bytes));
+        scratch.into_iter().for_each(|(place, bytes)| self.shared.arena.give(place, &bytes));
         self.free(at, read.into_iter().chain(node.outputs().iter().flatten().copied()))
     }
 
@@ -480,10 +503,10 @@ impl<'a, 's> Planner<'a, 's> {
             let own = matches!(self.graph.value(root).producer(), Producer::Node(..));
             if own
                 && self.last.get(&root) == Some(&at)
-                && let Some(Place::Arena(offset)) = self.places.get(&root)
+                && let Some(place @ (Place::Arena(_) | Place::Room(_))) = self.places.get(&root).copied()
             {
                 let port = self.port(root)?;
-                self.shared.arena.give(*offset, aligned(port.bytes()));
+                self.shared.arena.give(place, &port.bytes());
             }
         }
         Ok(())
@@ -494,40 +517,45 @@ impl<'a, 's> Planner<'a, 's> {
         let Some(found) = operators::indices(call) else { return Ok(Vec::new()) };
         let known =
             call.inputs.get(found.input).is_none_or(|o| o.as_ref().is_none_or(|o| o.constant.is_some()));
-        let Some(input) = self.graph.node(id).input(found.input).filter(|_| !known) else {
+        let numbers = found.extents.iter().all(|n| n.as_constant().is_some());
+        let Some(input) = self.graph.node(id).input(found.input).filter(|_| !(known && numbers)) else {
             return Ok(Vec::new());
         };
         let port = self.port(input)?;
         let place = self.place(self.root(input))?;
-        let count = port.dims.iter().product();
+        let count = port.dims.into_iter().fold(Size::constant(1), |n, d| n * d);
         Ok(vec![Check { place, elem: port.elem, count, extents: found.extents }])
     }
 
-    fn kernel(&mut self, todo: &Todo<'_>) -> Result<usize, Diagnostic> {
-        let (id, call) = (todo.head, &todo.call);
+    /// The kernel of a call, and the sizes that it is called with.
+    fn kernel(&mut self, todo: &Todo<'_>) -> Result<(usize, Vec<Size>), Diagnostic> {
+        let id = todo.head;
+        let merged = merged::merged(&todo.call, &todo.after, &todo.meaning);
+        let (call, after) = merged.as_ref().map_or((&todo.call, &todo.after), |(call, after)| (call, after));
+        let free::Named { call, after, names, cut } = free::named(call, after, self.shared.registers);
+        let sizes: Vec<Size> = names.values.iter().map(|(_, value)| value.clone()).collect();
         let constant = call.inputs.iter().map(|o| o.as_ref().is_some_and(|o| o.constant.is_some())).collect();
         let meaning = functional::print::definition(&todo.meaning.definition);
-        let key = (format!("{meaning}{:?}", todo.after), constant);
+        let key = (format!("{meaning}{after:?}{sizes:?}"), constant);
         if let Some(known) = self.shared.calls.get(&key) {
-            return Ok(*known);
+            return Ok((*known, sizes));
         }
-        let compiled = operators::compiled_with(call, &todo.after, self.shared.registers)
-            .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?;
+        let compiled = operators::compiled_with(&call, &after, self.shared.registers, &cut)
+            .map_err(|d| self.at_node(id, d))?;
         // Calls with the same meaning may differ in what is constant and still have the same
         // program.
         let text = format!("{}{:?}", functional::print::definition(&compiled.definition), compiled.packings);
         if let Some(known) = self.shared.kernels.get(&text) {
             self.shared.calls.insert(key, *known);
-            return Ok(*known);
+            return Ok((*known, sizes));
         }
         let number = self.shared.plan.kernels.len();
         let mut definition = compiled.definition;
+        // All names, so that every call gives as many.
+        definition.sizes = names.values.into_iter().map(|(name, _)| name).collect();
+        definition.facts.extend(names.facts);
         definition.name = format!("{}_{number}", definition.name).into();
-        let results = todo.results.iter().map(|r| {
-            let dims =
-                r.shape.iter().map(|s| s.as_constant().and_then(|n| usize::try_from(n).ok()).unwrap_or(0));
-            (r.elem, dims.collect())
-        });
+        let results = todo.results.iter().map(|r| (r.elem, r.shape.clone()));
         self.shared.plan.kernels.push(Kernel {
             definition,
             operator: todo.operators(self.graph),
@@ -536,7 +564,7 @@ impl<'a, 's> Planner<'a, 's> {
         });
         self.shared.kernels.insert(text, number);
         self.shared.calls.insert(key, number);
-        Ok(number)
+        Ok((number, sizes))
     }
 }
 

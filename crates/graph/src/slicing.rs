@@ -1,6 +1,8 @@
 //! Where a slice begins and how many elements it has. Shape inference, shape arithmetic, folding
 //! and programs use this one rule.
 
+use loops::Size;
+
 /// The first position and the number of elements of `start`, `start + step`, … before `end` along
 /// an axis of `extent` elements. As `Slice` says, negative positions count from the end, and
 /// positions are then clamped. `None` for a step of 0.
@@ -21,4 +23,33 @@ pub(crate) fn slice(extent: i64, start: i64, end: i64, step: i64) -> Option<(i64
     };
     let width = i64::try_from(step.unsigned_abs()).unwrap_or(i64::MAX);
     Some((start, if span <= 0 { 0 } else { (span - 1) / width + 1 }))
+}
+
+/// A slice in steps of 1 whose length is not known before the extents are.
+pub(crate) struct Open {
+    pub(crate) start: Size,
+    pub(crate) count: Size,
+    /// What has to hold: the first size is at most the second one.
+    pub(crate) at_most: Vec<(Size, Size)>,
+}
+
+/// The slice from `start` to `end`, if its length is one size wherever both are inside. Where one
+/// may be outside, so that the rule clamps it, that both are inside is required.
+pub(crate) fn open(extent: &Size, start: &Size, end: &Size) -> Option<Open> {
+    let from_front = |at: &Size| match at.as_constant() {
+        Some(at) if at < 0 => extent.clone() + Size::constant(at),
+        _ => at.clone(),
+    };
+    // Exporters write the largest number for the end.
+    let last = end.as_constant().is_some_and(|end| end >= i64::from(i32::MAX));
+    let (start, end) = (from_front(start), if last { extent.clone() } else { from_front(end) });
+    let count = end.clone() - start.clone();
+    let number = end.as_constant().is_some() && extent.as_constant().is_none();
+    // A prefix of some elements may be all that there are; of one there is one.
+    if number && count != Size::constant(1) {
+        return None;
+    }
+    let zero = Size::default();
+    let at_most = vec![(zero, start.clone()), (start.clone(), end.clone()), (end, extent.clone())];
+    Some(Open { start, count, at_most })
 }

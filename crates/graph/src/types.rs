@@ -233,6 +233,16 @@ impl TensorType {
         self.shape.as_ref()?.iter().map(|d| usize::try_from(d.known()?).ok()).collect()
     }
 
+    /// The extents, if all are numbers that are not negative or expressions over names.
+    pub fn sizes(&self) -> Option<Vec<Size>> {
+        let size = |dim: &Dim| match dim {
+            Dim::Known(n) => (*n >= 0).then(|| Size::constant(*n)),
+            Dim::Symbolic(size) => Some((**size).clone()),
+            Dim::Unknown => None,
+        };
+        self.shape.as_ref()?.iter().map(size).collect()
+    }
+
     /// The number of dimensions, if known.
     pub fn rank(&self) -> Option<usize> {
         self.shape.as_ref().map(Vec::len)

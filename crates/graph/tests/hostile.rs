@@ -174,6 +174,7 @@ fn go(call: &Drawn) {
             elem: x.elem,
             shape: x.dims.iter().map(|d| loops::Size::constant(*d as i64)).collect(),
             constant: None,
+            sizes: None,
         })
     });
     let given = Call {

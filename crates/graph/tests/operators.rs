@@ -88,7 +88,7 @@ fn products_of_bytes_are_of_integers_only() {
 type Example = (&'static str, Vec<Vec<Size>>, Vec<Size>);
 
 fn operand(shape: &[Size]) -> Option<Operand<'static>> {
-    Some(Operand { elem: ElementType::F32, shape: shape.to_vec(), constant: None })
+    Some(Operand { elem: ElementType::F32, shape: shape.to_vec(), constant: None, sizes: None })
 }
 
 fn call<'a>(op: &'a Operator, attributes: &'a [Attribute], inputs: Vec<Option<Operand<'a>>>) -> Call<'a> {
@@ -144,11 +144,15 @@ fn what_does_not_fit_is_refused_with_its_code() {
         "Add",
         vec![
             operand(std::slice::from_ref(&two)),
-            Some(Operand { elem: ElementType::I64, shape: vec![], constant: None }),
+            Some(Operand { elem: ElementType::I64, shape: vec![], constant: None, sizes: None }),
         ],
         "G0502",
     );
-    check("Relu", vec![Some(Operand { elem: ElementType::String, shape: vec![], constant: None })], "G0502");
+    check(
+        "Relu",
+        vec![Some(Operand { elem: ElementType::String, shape: vec![], constant: None, sizes: None })],
+        "G0502",
+    );
     check("Add", vec![operand(std::slice::from_ref(&two)), operand(std::slice::from_ref(&three))], "G0503");
     check(
         "MatMul",
@@ -156,7 +160,8 @@ fn what_does_not_fit_is_refused_with_its_code() {
         "G0503",
     );
     check("Add", vec![operand(std::slice::from_ref(&two))], "G0503");
-    let shape = Some(Operand { elem: ElementType::I64, shape: vec![two.clone()], constant: None });
+    let shape =
+        Some(Operand { elem: ElementType::I64, shape: vec![two.clone()], constant: None, sizes: None });
     check("Reshape", vec![operand(&[two, three]), shape], "G0504");
 }
 
@@ -202,6 +207,7 @@ fn hostile_sizes_are_refused_or_harmless() {
                 elem: ElementType::I64,
                 shape: vec![Size::constant(1)],
                 constant: Some(&constant),
+                sizes: None,
             }),
         ];
         let _ = meaning(&call(&op, &[], inputs));

@@ -1,4 +1,5 @@
-//! Whole models: compiled for the shapes that they are called with.
+//! Whole models: compiled once for all values of named extents where that can be done, else for the
+//! shapes that they are called with.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -10,7 +11,7 @@ use graph::plan::{self, Port};
 use graph::{Dim, Model as Graph, TensorType, ValueId, operators};
 use loops::{Elem, Name, Scalar};
 use lozenge::files::Scratch;
-use lozenge::pipeline::graph as pipeline;
+use lozenge::pipeline::graph::{self as pipeline, Extents};
 use lozenge::process::Optimise;
 use lozenge::{Failure, ModelRequest, bind, models};
 use pyo3::prelude::*;
@@ -27,6 +28,15 @@ use lozenge::deep;
 /// So many words of 64 bits are as far apart as parameters are aligned.
 const ALIGNMENT: usize = 8;
 
+/// Numbers for extents.
+type Sizes = BTreeMap<Name, i64>;
+
+/// Models for all values of their extents, by the names of the inputs that are given.
+type Open = Vec<(Vec<String>, Option<Arc<Compiled>>)>;
+
+/// A compiled model, and the extents that it is called with.
+type At = (Arc<Compiled>, Sizes);
+
 /// An input as it is given: its name and its shape.
 type Shapes = Vec<(String, Vec<usize>)>;
 
@@ -39,12 +49,16 @@ pub struct Model {
     path: PathBuf,
     optimise: Optimise,
     threads: u32,
-    compiled: Mutex<Vec<(Shapes, Arc<Compiled>)>>,
+    compiled: Mutex<Vec<(Shapes, At)>>,
+    /// The models for all extents, by the names of the inputs that are given; none where there is
+    /// no such model.
+    open: Mutex<Open>,
     one: Mutex<()>,
 }
 
-/// A model for inputs of certain shapes.
+/// A model for inputs of certain shapes, or for all values of its extents.
 struct Compiled {
+    extents: Vec<Name>,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
     /// Parameters from the first word on that is aligned.
@@ -71,8 +85,8 @@ impl Model {
             Ok(graph)
         })?;
         let optimise = if exact { Optimise::FastExact } else { Optimise::Fast };
-        let (compiled, one) = (Mutex::default(), Mutex::default());
-        Ok(Model { graph, path: path.to_path_buf(), optimise, threads, compiled, one })
+        let (compiled, open, one) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Model { graph, path: path.to_path_buf(), optimise, threads, compiled, open, one })
     }
 
     /// The inputs that have to be given, and those with a value of their own.
@@ -81,13 +95,13 @@ impl Model {
         graph.inputs().iter().map(|id| (*id, graph.value(*id).initializer().is_some()))
     }
 
-    fn known(&self, shapes: &Shapes) -> Option<Arc<Compiled>> {
+    fn known(&self, shapes: &Shapes) -> Option<At> {
         let compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        compiled.iter().find(|(s, _)| s == shapes).map(|(_, found)| Arc::clone(found))
+        compiled.iter().find(|(s, _)| s == shapes).map(|(_, found)| found.clone())
     }
 
     /// The model for inputs of these shapes, compiled now if it is not yet.
-    fn compiled(&self, shapes: &Shapes) -> Result<Arc<Compiled>, Failure> {
+    fn compiled(&self, shapes: &Shapes) -> Result<At, Failure> {
         if let Some(found) = self.known(shapes) {
             return Ok(found);
         }
@@ -95,19 +109,58 @@ impl Model {
         if let Some(found) = self.known(shapes) {
             return Ok(found);
         }
-        let made = Arc::new(deep(|| self.compile(shapes))?);
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        compiled.push((shapes.clone(), Arc::clone(&made)));
+        let made = match self.open_at(shapes)? {
+            Some(open) => open,
+            None => (Arc::new(self.fixed(shapes)?), Sizes::new()),
+        };
+        self.keep(shapes, &made);
         Ok(made)
     }
 
-    fn compile(&self, shapes: &Shapes) -> Result<Compiled, Failure> {
+    /// The model for inputs of these shapes alone.
+    fn fixed(&self, shapes: &Shapes) -> Result<Compiled, Failure> {
+        deep(|| {
+            let mut graph = self.graph.clone();
+            let sizes = bound(&mut graph, shapes)?;
+            self.compile(graph, sizes, Extents::Numbers)
+        })
+    }
+
+    /// Says what inputs of these shapes are run by.
+    fn keep(&self, shapes: &Shapes, made: &At) {
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        compiled.retain(|(known, _)| known != shapes);
+        compiled.push((shapes.clone(), made.clone()));
+    }
+
+    /// The model for all values of its extents, and those that follow from these shapes; none if it
+    /// has no such extents, or can't be compiled so.
+    fn open_at(&self, shapes: &Shapes) -> Result<Option<At>, Failure> {
         let mut graph = self.graph.clone();
         let sizes = bound(&mut graph, shapes)?;
-        let request = ModelRequest { sizes, ..models::request(&self.path) };
+        let ranked =
+            |id: &ValueId| self.graph.graph.value(*id).tensor_type().is_some_and(|t| t.shape.is_some());
+        if sizes.is_empty() || !self.graph.graph.inputs().iter().all(ranked) {
+            return Ok(None);
+        }
+        let given: Vec<String> = shapes.iter().map(|(name, _)| name.clone()).collect();
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = open.iter().find(|(names, _)| *names == given).map(|(_, found)| found.clone());
+        let found = known.unwrap_or_else(|| {
+            let extents = Extents::Arguments(sizes.clone());
+            let made = deep(|| self.compile(graph, Sizes::new(), extents)).ok().map(Arc::new);
+            open.push((given, made.clone()));
+            made
+        });
+        Ok(found.map(|compiled| (compiled, sizes)))
+    }
+
+    fn compile(&self, graph: Graph, sizes: Sizes, extents: Extents) -> Result<Compiled, Failure> {
+        let request = ModelRequest { sizes, extents, ..models::request(&self.path) };
         let graph = models::prepare_sound(graph, &request)?;
         let compiled = pipeline::compile(&graph, &request)?;
-        let held = compiled.plan.parameter_bytes as u128 + compiled.plan.arena_bytes as u128;
+        let arena = compiled.plan.arena(&request.numbers()).unwrap_or(u128::MAX);
+        let held = arena.saturating_add(compiled.plan.parameter_bytes as u128);
         if held > bind::available_memory() {
             return Err(Failure::environment("X0103", format!("the model needs {}", bind::amount(held)))
                 .note(format!("{} are free", bind::amount(bind::available_memory()))));
@@ -121,16 +174,16 @@ impl Model {
             whole[..bytes.len()].copy_from_slice(bytes);
             *word = u64::from_ne_bytes(whole);
         }
-        let plan::Plan { inputs, outputs, .. } = compiled.plan;
-        Ok(Compiled { inputs, outputs, parameters, object })
+        let plan::Plan { inputs, outputs, extents, .. } = compiled.plan;
+        Ok(Compiled { extents, inputs, outputs, parameters, object })
     }
 
     fn called<'py>(
         &self,
         py: Python<'py>,
-        compiled: &Compiled,
+        (compiled, sizes): (&Compiled, &Sizes),
         feeds: &Bound<'py, PyDict>,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    ) -> PyResult<Result<Vec<Bound<'py, PyAny>>, c_int>> {
         static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let empty = EMPTY.import(py, "numpy", "empty")?;
         let mut buffers = Buffers::with_room(py, compiled.inputs.len() + compiled.outputs.len());
@@ -140,8 +193,9 @@ impl Model {
             let array = feeds.get_item(name)?;
             let array = array.ok_or_else(|| raise(py, &missing(name)))?;
             let held = buffers.hold(&array, &carried(port), port.dims.len(), false);
+            let shape = port.shape(sizes).unwrap_or_default();
             let held = held.ok().filter(|held| {
-                buffers.shape(*held).iter().map(|n| n.unsigned_abs()).eq(port.dims.iter().copied())
+                buffers.shape(*held).iter().map(|n| n.unsigned_abs()).eq(shape.iter().copied())
             });
             let held = held.ok_or_else(|| raise(py, &misfit(port)))?;
             places.push(buffers.place(held) as usize);
@@ -150,11 +204,14 @@ impl Model {
         for port in &compiled.outputs {
             let elem = carried(port);
             let Elem::Scalar(scalar) = elem else { return Err(raise(py, &misfit(port))) };
-            let array = empty.call1((PyTuple::new(py, &port.dims)?, dtype_name(scalar)))?;
+            let shape = port.shape(sizes).ok_or_else(|| raise(py, &misfit(port)))?;
+            let array = empty.call1((PyTuple::new(py, &shape)?, dtype_name(scalar)))?;
             let held = buffers.hold(&array, &elem, port.dims.len(), true);
             places.push(buffers.place(held.map_err(|_| raise(py, &misfit(port)))?) as usize);
             outputs.push(array);
         }
+        let numbers: Vec<i64> =
+            compiled.extents.iter().map(|name| sizes.get(name).copied().unwrap_or(0)).collect();
         let forked = FORKED.load(Ordering::Relaxed);
         let threads = if forked { 1 } else { c_int::try_from(self.threads).unwrap_or(0) };
         let status = py.detach(|| {
@@ -162,16 +219,15 @@ impl Model {
             // SAFETY: the block of parameters is that of the plan; inputs and outputs have the
             // types and extents of its ports, and outputs are new, so nothing overlaps. All are
             // held until behind the call.
-            unsafe { compiled.object.call(&[], std::slice::from_raw_parts(at, places.len()), threads) }
+            unsafe { compiled.object.call(&numbers, std::slice::from_raw_parts(at, places.len()), threads) }
         });
-        raised(py, done(status))?;
-        Ok(outputs)
+        Ok(if status == 0 { Ok(outputs) } else { Err(status) })
     }
 }
 
 /// What follows from the shapes: sizes of named extents, the shapes of inputs that have none; and
 /// what is given is no default any more.
-fn bound(model: &mut Graph, shapes: &Shapes) -> Result<BTreeMap<Name, i64>, Failure> {
+fn bound(model: &mut Graph, shapes: &Shapes) -> Result<Sizes, Failure> {
     let mut sizes = BTreeMap::new();
     let graph = &mut model.graph;
     for (name, extents) in shapes {
@@ -225,18 +281,20 @@ fn misfit(port: &Port) -> Failure {
     Failure::refused("X0203", message)
 }
 
-fn done(status: c_int) -> Result<(), Failure> {
+fn failed(status: c_int) -> Failure {
     match status {
-        0 => Ok(()),
-        1 => Err(Failure::environment("X0304", "the model ran out of memory").help("give smaller inputs")),
-        4 => Err(Failure::refused(
+        1 => Failure::environment("X0304", "the model ran out of memory").help("give smaller inputs"),
+        4 => Failure::refused(
             "G0506",
             "an index that the model is given, or computes, is outside of the tensor it is an index of",
-        )),
-        5 => Err(Failure::refused("G0507", "the model takes a branch that does not fit the sizes")),
-        other => Err(Failure::environment("X0304", format!("the model ended with status {other}"))),
+        ),
+        5 => Failure::refused("G0507", "the model takes a branch that does not fit the sizes"),
+        other => Failure::environment("X0304", format!("the model ended with status {other}")),
     }
 }
+
+/// What the function of a model returns where its extents are not admissible.
+const SIZES: c_int = 2;
 
 /// An input or output for Python: name, number of the element type, extents, NumPy's name of the
 /// type in which it is handed over.
@@ -286,8 +344,16 @@ impl Model {
             shapes.push((name.extract()?, array.getattr("shape")?.extract()?));
         }
         shapes.sort();
-        let compiled = raised(py, py.detach(|| self.compiled(&shapes)))?;
-        self.called(py, &compiled, feeds)
+        let (compiled, sizes) = raised(py, py.detach(|| self.compiled(&shapes)))?;
+        let mut done = self.called(py, (&compiled, &sizes), feeds)?;
+        if let (Err(SIZES), false) = (&done, sizes.is_empty()) {
+            // Extents that only the model for all of them does not take.
+            let fixed = raised(py, py.detach(|| self.fixed(&shapes)))?;
+            let fixed = (Arc::new(fixed), Sizes::new());
+            self.keep(&shapes, &fixed);
+            done = self.called(py, (&fixed.0, &fixed.1), feeds)?;
+        }
+        done.map_err(|status| raise(py, &failed(status)))
     }
 }
 

@@ -67,6 +67,7 @@ fn call_of<'m>(model: &'m Model, values: &'m HashMap<String, Tensor>, constants:
                     elem: tensor.elem,
                     shape: tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect(),
                     constant: constants.then_some(tensor),
+                    sizes: None,
                 })
             }
         });
@@ -239,6 +240,7 @@ fn products_and_windows_agree_through_c() {
                     elem: tensors[k].elem,
                     shape: tensors[k].dims.iter().map(|n| Size::constant(*n as i64)).collect(),
                     constant: (constant && k > 0).then_some(&tensors[k]),
+                    sizes: None,
                 };
                 let inputs = (0..tensors.len()).map(|k| Some(operand(k))).collect();
                 let call = Call { op: &op, opset: 17, attributes, inputs, outputs: 1 };
@@ -276,6 +278,7 @@ fn what_has_a_form_of_its_own_in_c_agrees() {
                 elem: tensor.elem,
                 shape: tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect(),
                 constant: (k >= *constant).then(|| &tensors[k]),
+                sizes: None,
             };
             let inputs = tensors.iter().enumerate().map(|each| Some(operand(each))).collect();
             let outputs = if *name == "TopK" { 2 } else { 1 };
@@ -313,7 +316,7 @@ fn special_numbers_agree_through_c() {
             fn operand(tensor: &Option<Tensor>) -> Option<Operand<'_>> {
                 let tensor = tensor.as_ref()?;
                 let shape = tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect();
-                Some(Operand { elem: tensor.elem, shape, constant: Some(tensor) })
+                Some(Operand { elem: tensor.elem, shape, constant: Some(tensor), sizes: None })
             }
             let inputs = special.inputs.iter().map(operand).collect();
             let (attributes, outputs) = (&special.attributes[..], special.results.len());

@@ -8,10 +8,14 @@
 
 use std::fmt::Write as _;
 
-use loops::{Elem, Name, ParamMode, Scalar};
+mod extents;
+
+use loops::{Elem, Name, ParamMode, Scalar, Size};
 
 use crate::openmp::types::scalar_type;
 use crate::openmp::{Signature, SignatureParam, names};
+
+use extents::Extents;
 
 /// Where an argument lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +28,8 @@ pub enum Place {
     Parameters(usize),
     /// The arena, from this byte.
     Arena(usize),
+    /// The room of the arena with this number.
+    Room(usize),
 }
 
 /// What the function of a model does next.
@@ -38,7 +44,7 @@ pub enum Step {
         /// To where.
         to: Slice,
         /// How many.
-        bytes: usize,
+        bytes: Size,
     },
     /// The one or the other.
     Branch {
@@ -69,10 +75,10 @@ pub enum Step {
 }
 
 /// How often steps are repeated at most.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rounds {
     /// So often.
-    Known(i64),
+    Known(Size),
     /// As often as the `int64_t` at this place says.
     Data(Place),
     /// As often as the condition holds.
@@ -80,14 +86,14 @@ pub enum Rounds {
 }
 
 /// A place, or a part of a place that moves on with each iteration of the innermost loop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
     /// The place of the whole.
     pub place: Place,
     /// The byte of it in the first round.
-    pub first: usize,
+    pub first: Size,
     /// So many bytes further with each round.
-    pub step: isize,
+    pub step: Size,
 }
 
 /// A call of a generated function.
@@ -95,6 +101,8 @@ pub struct Slice {
 pub struct Call {
     /// Which function.
     pub function: usize,
+    /// Its sizes, over the names of [`Model::extents`].
+    pub sizes: Vec<Size>,
     /// Its arguments, in the order of its parameters.
     pub arguments: Vec<Place>,
     /// Indices that have to be inside before it may run.
@@ -111,10 +119,13 @@ pub struct Check {
     /// `i32` or `i64`.
     pub elem: Scalar,
     /// How many there are.
-    pub count: usize,
+    pub count: Size,
     /// The bounds that they must be below (and not less than the negative of), in order.
-    pub extents: Vec<i64>,
+    pub extents: Vec<Size>,
 }
+
+/// What the function of a model returns if its extents are not admissible.
+pub const SIZES: i32 = 2;
 
 /// What the function of a model returns if an index is outside.
 pub const OUTSIDE: i32 = 4;
@@ -129,8 +140,8 @@ pub struct Port {
     pub name: Name,
     /// Type of its elements.
     pub elem: Scalar,
-    /// Its extents.
-    pub dims: Vec<usize>,
+    /// Its extents, over the names of [`Model::extents`].
+    pub dims: Vec<Size>,
 }
 
 /// The name of the variable of each thread that says which memory functions may take.
@@ -147,8 +158,12 @@ pub struct Model {
     pub outputs: Vec<Port>,
     /// Bytes of the block of parameters.
     pub parameter_bytes: usize,
-    /// Bytes of the arena.
+    /// Bytes of the arena without its rooms.
     pub arena_bytes: usize,
+    /// The rooms behind it: the bytes of what is put there, of which the most are taken.
+    pub rooms: Vec<Vec<Size>>,
+    /// The extents that are arguments, in order.
+    pub extents: Vec<Name>,
     /// Bytes of [`WORKSPACE`] that the calls use in turn; 0 if their functions do not take memory
     /// there ([`crate::Options::workspace`]).
     pub workspace_bytes: usize,
@@ -158,35 +173,41 @@ pub struct Model {
     pub profile: bool,
 }
 
+/// The function of a model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Driver {
+    /// Its text.
+    pub text: String,
+    /// What a caller needs to know.
+    pub signature: Signature,
+    /// The function that tells the bytes that a run takes, where extents are arguments.
+    pub memory: Option<String>,
+}
+
 /// The text of the model's function, to stand behind the text of the functions that it calls, and
-/// its signature: the block of parameters (as `int64_t`, aligned to 64 bytes), the inputs, the
-/// outputs.
-pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
+/// its signature: the extents that are no numbers, the block of parameters (as `int64_t`, aligned
+/// to 64 bytes), the inputs, the outputs.
+pub fn driver(model: &Model, functions: &[Signature]) -> Driver {
     let mut taken: Vec<String> = functions.iter().map(|f| f.c_name.clone()).collect();
     taken.extend(["arena", "parameters", "status", "a", "p"].map(str::to_owned));
     // A function with the name of the library's would stand in for it.
     let name = fresh(&model.name, &mut taken, names::is_of_library);
-    let ports = |list: &[Port], mode, taken: &mut Vec<String>| -> Vec<(String, SignatureParam)> {
-        let one = |port: &Port| {
-            let c_name = fresh(&port.name, taken, |_| false);
-            let param = SignatureParam {
-                name: port.name.clone(),
-                elem: Elem::Scalar(port.elem),
-                c_type: scalar_type(port.elem).to_owned(),
-                dims: if port.dims.is_empty() {
-                    vec!["1".into()]
-                } else {
-                    port.dims.iter().map(ToString::to_string).collect()
-                },
-                mode,
-                pointer: true,
-            };
-            (c_name, param)
-        };
-        list.iter().map(one).collect()
+    let open = !model.extents.is_empty();
+    if open {
+        taken.extend(["at", "bytes", "end", "most"].map(str::to_owned));
+    }
+    let mut more = |what: &str| match open {
+        true => fresh(&format!("{name}_{what}"), &mut taken, names::is_of_library),
+        false => String::new(),
     };
-    let inputs = ports(&model.inputs, ParamMode::In, &mut taken);
-    let outputs = ports(&model.outputs, ParamMode::Out, &mut taken);
+    let (rooms, memory) = (more("rooms"), more("memory"));
+    let extents = Extents::new(&model.extents, rooms, |name| fresh(name, &mut taken, |_| false));
+    let mut ports = |list: &[Port], mode| -> Vec<(String, SignatureParam)> {
+        let named = |port: &Port| (fresh(&port.name, &mut taken, |_| false), parameter(port, mode, &extents));
+        list.iter().map(named).collect()
+    };
+    let inputs = ports(&model.inputs, ParamMode::In);
+    let outputs = ports(&model.outputs, ParamMode::Out);
     let parameters = SignatureParam {
         name: "parameters".into(),
         elem: Elem::Scalar(Scalar::I64),
@@ -208,9 +229,10 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
         text,
         "/* The whole model. `parameters` are {} bytes, aligned to 64. The result is {}. */",
         model.parameter_bytes,
-        results(checks().next().is_some(), fails(&model.steps))
+        results(open, checks().next().is_some(), fails(&model.steps))
     );
-    let _ = write!(text, "int {name}(const int64_t *restrict parameters");
+    let sizes = extents.parameters();
+    let _ = write!(text, "int {name}({sizes}const int64_t *restrict parameters");
     for (c_name, param) in &inputs {
         let _ = write!(text, ", const {} *restrict {c_name}", param.c_type);
     }
@@ -219,28 +241,23 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     }
     text.push_str(")\n{\n    const char *p = (const char *)parameters;\n");
     let bytes = model.arena_bytes + model.workspace_bytes;
-    let in_arena = bytes > 0;
-    if in_arena {
-        let _ = writeln!(
-            text,
-            "    char *a;\n    void *arena;\n    int status = 0;\n    if (posix_memalign(&arena, 64, {bytes})) return 1;\n    a = arena;"
-        );
-        if model.workspace_bytes > 0 {
-            let _ = writeln!(
-                text,
-                "    {WORKSPACE}.from = {WORKSPACE}.at = a + {};\n    {WORKSPACE}.to = a + {bytes};",
-                model.arena_bytes
-            );
-        }
-    } else {
-        text.push_str("    int status = 0;\n");
-    }
+    let in_arena = bytes > 0 || !model.rooms.is_empty();
+    text.push_str(&if open { extents.entry(model, in_arena) } else { entry(model) });
     text.push_str("    (void)p;\n");
     if found_none(&model.steps) {
         text.push_str("    if (status) goto done;\n");
     }
     let profiled = model.profile.then_some(0);
-    let mut body = Body { functions, inputs: &inputs, outputs: &outputs, text, depth: 1, loops: 0, profiled };
+    let mut body = Body {
+        functions,
+        extents: &extents,
+        inputs: &inputs,
+        outputs: &outputs,
+        text,
+        depth: 1,
+        loops: 0,
+        profiled,
+    };
     body.steps(&model.steps);
     let mut text = match body.profiled {
         Some(calls) => clocks(calls) + &body.text,
@@ -256,12 +273,54 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     text.push_str("    return status;\n}\n");
     let params =
         std::iter::once(parameters).chain(inputs.into_iter().chain(outputs).map(|(_, p)| p)).collect();
-    (text, Signature { name: model.name.clone(), c_name: name, sizes: Vec::new(), params })
+    if open {
+        text = extents.functions(model, &memory) + &text;
+    }
+    let signature =
+        Signature { name: model.name.clone(), c_name: name, sizes: model.extents.clone(), params };
+    Driver { text, signature, memory: open.then_some(memory) }
+}
+
+/// An input or output as a parameter.
+fn parameter(port: &Port, mode: ParamMode, extents: &Extents) -> SignatureParam {
+    SignatureParam {
+        name: port.name.clone(),
+        elem: Elem::Scalar(port.elem),
+        c_type: scalar_type(port.elem).to_owned(),
+        dims: match port.dims.is_empty() {
+            true => vec!["1".into()],
+            false => port.dims.iter().map(|n| extents.text(n)).collect(),
+        },
+        mode,
+        pointer: true,
+    }
+}
+
+/// What the function begins with if its memory is a number of bytes.
+fn entry(model: &Model) -> String {
+    let bytes = model.arena_bytes + model.workspace_bytes;
+    if bytes == 0 {
+        return "    int status = 0;\n".to_owned();
+    }
+    let mut text = format!(
+        "    char *a;\n    void *arena;\n    int status = 0;\n    if (posix_memalign(&arena, 64, {bytes})) return 1;\n    a = arena;\n"
+    );
+    if model.workspace_bytes > 0 {
+        let _ = writeln!(
+            text,
+            "    {WORKSPACE}.from = {WORKSPACE}.at = a + {};\n    {WORKSPACE}.to = a + {bytes};",
+            model.arena_bytes
+        );
+    }
+    text
 }
 
 /// What the result of the function means, in words.
-fn results(checks: bool, fails: bool) -> String {
+fn results(extents: bool, checks: bool, fails: bool) -> String {
     let mut all = vec!["0".to_owned(), "1 if memory ran out".to_owned()];
+    if extents {
+        all.push(format!("{SIZES} if the extents are not admissible"));
+    }
     if checks {
         all.push(format!("{OUTSIDE} if an index is outside of what it is an index of"));
     }
@@ -308,6 +367,7 @@ fn checks_of<'m>(steps: &'m [Step], found: &mut Vec<&'m Check>) {
 
 /// The statements of the function.
 struct Body<'a> {
+    extents: &'a Extents,
     functions: &'a [Signature],
     inputs: &'a [(String, SignatureParam)],
     outputs: &'a [(String, SignatureParam)],
@@ -321,12 +381,13 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    fn base(&self, place: Place) -> (&str, usize) {
+    fn base(&self, place: Place) -> (&str, String) {
         match place {
-            Place::Input(k) => (&self.inputs[k].0, 0),
-            Place::Output(k) => (&self.outputs[k].0, 0),
-            Place::Parameters(offset) => ("p", offset),
-            Place::Arena(offset) => ("a", offset),
+            Place::Input(k) => (&self.inputs[k].0, "0".to_owned()),
+            Place::Output(k) => (&self.outputs[k].0, "0".to_owned()),
+            Place::Parameters(offset) => ("p", offset.to_string()),
+            Place::Arena(offset) => ("a", offset.to_string()),
+            Place::Room(k) => ("a", format!("at[{k}]")),
         }
     }
 
@@ -346,18 +407,21 @@ impl Body<'_> {
     }
 
     /// The address of a slice, in the loop with this variable if it moves on.
-    fn address(&self, slice: Slice, variable: &str) -> String {
+    fn address(&self, slice: &Slice, variable: &str) -> String {
         let (name, offset) = self.base(slice.place);
-        let at = offset + slice.first;
-        if slice.step == 0 {
-            return if at == 0 { name.to_owned() } else { format!("{name} + {at}") };
+        let at = match (offset.parse::<i64>(), slice.first.as_constant()) {
+            (Ok(offset), Some(first)) => (offset + first).to_string(),
+            _ => format!("{offset} + {}", self.extents.text(&slice.first)),
+        };
+        if slice.step.as_constant() == Some(0) {
+            return if at == "0" { name.to_owned() } else { format!("{name} + {at}") };
         }
         let bytes = match slice.place {
             Place::Input(_) => format!("(const char *){name}"),
             Place::Output(_) => format!("(char *){name}"),
             _ => name.to_owned(),
         };
-        format!("{bytes} + ({at} + {variable} * {})", slice.step)
+        format!("{bytes} + ({at} + {variable} * {})", self.extents.factor(&slice.step))
     }
 
     fn line(&mut self, line: &str) {
@@ -380,9 +444,10 @@ impl Body<'_> {
             Step::Copy { from, to, bytes } => {
                 let variable = format!("i{}", self.loops);
                 let copy = format!(
-                    "memcpy({}, {}, {bytes});",
-                    self.address(*to, &variable),
-                    self.address(*from, &variable)
+                    "memcpy({}, {}, {});",
+                    self.address(to, &variable),
+                    self.address(from, &variable),
+                    self.extents.bytes(bytes)
                 );
                 self.line(&copy);
             }
@@ -406,7 +471,7 @@ impl Body<'_> {
                 self.loops += 1;
                 let variable = format!("i{}", self.loops);
                 let mut goes_on = match rounds {
-                    Rounds::Known(n) => Some(format!("{variable} < {n}")),
+                    Rounds::Known(n) => Some(format!("{variable} < {}", self.extents.text(n))),
                     Rounds::Data(place) => {
                         Some(format!("{variable} < *{}", self.pointer(*place, "const int64_t")))
                     }
@@ -446,8 +511,10 @@ impl Body<'_> {
             for (part, extent) in check.extents.iter().enumerate() {
                 let parts = check.extents.len();
                 self.line(&format!(
-                    "if (lozenge_outside_{}({pointer}, {}, {parts}, {part}, {extent})) {{",
-                    check.elem, check.count
+                    "if (lozenge_outside_{}({pointer}, {}, {parts}, {part}, {})) {{",
+                    check.elem,
+                    self.extents.text(&check.count),
+                    self.extents.text(extent)
                 ));
                 self.line(&format!("    status = {OUTSIDE};"));
                 self.line("    goto done;");
@@ -455,12 +522,10 @@ impl Body<'_> {
             }
         }
         let signature = &self.functions[call.function];
-        let arguments: Vec<String> = signature
-            .params
-            .iter()
-            .zip(&call.arguments)
-            .map(|(param, place)| self.argument(param, *place))
-            .collect();
+        let places = signature.params.iter().zip(&call.arguments);
+        let sizes = call.sizes.iter().map(|size| self.extents.text(size));
+        let arguments: Vec<String> =
+            sizes.chain(places.map(|(param, place)| self.argument(param, *place))).collect();
         let line = format!("if ((status = {}({}))) goto done;", signature.c_name, arguments.join(", "));
         if let Some(number) = &mut self.profiled {
             *number += 1;

@@ -105,8 +105,7 @@ pub(super) fn constant(op: &mut Op) -> Done {
 }
 
 pub(super) fn constant_of_shape(op: &mut Op) -> Done {
-    let shape = op.constant_ints(0)?.ok_or_else(|| Refusal::inputs("input 0 is missing"))?;
-    let shape: Extents = shape.into_iter().map(Size::constant).collect();
+    let shape = op.size_elements(0)?.ok_or_else(|| Refusal::inputs("input 0 is missing"))?;
     let (elem, value) = match op.attribute("value").and_then(|a| a.tensor()) {
         None => (ElementType::F32, 0.0),
         Some(tensor) => {
@@ -124,7 +123,23 @@ pub(super) fn constant_of_shape(op: &mut Op) -> Done {
     Ok(())
 }
 
+/// The limit of a range from 0 in steps of 1, if it follows from extents.
+fn open_limit(op: &Op) -> Option<Size> {
+    let one = |k: usize| match op.size_elements(k) {
+        Ok(Some(sizes)) if sizes.len() == 1 => sizes.into_iter().next(),
+        _ => None,
+    };
+    let (start, limit, step) = (one(0)?, one(1)?, one(2)?);
+    let counts = start == Size::constant(0) && step == Size::constant(1);
+    (counts && limit.as_constant().is_none()).then_some(limit)
+}
+
 pub(super) fn range(op: &mut Op) -> Done {
+    if let Some(limit) = open_limit(op) {
+        let start = op.input(0)?;
+        op.tensor(start.elem, &[limit], &mut |_, place| place[0].int().to(start.scalar()));
+        return Ok(());
+    }
     let mut numbers = Vec::new();
     for k in 0..3 {
         match op.constant_numbers(k)?.as_deref() {

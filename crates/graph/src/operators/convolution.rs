@@ -223,9 +223,11 @@ fn convolve(op: &mut Op, c: &Convolution) -> Done {
 /// their order does not matter.
 fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<Val> {
     let registers = op.fast?;
-    let known = |input: &Input| input.shape.iter().all(|n| n.as_constant().is_some_and(|n| n > 0));
-    let stored = |input: &Input| input.scalar() == loops::Scalar::I32 && known(input);
-    if !stored(&c.x) || !stored(&c.w) {
+    let known = |shape: &[Size]| shape.iter().all(|n| n.as_constant().is_some_and(|n| n > 0));
+    let stored = [&c.x, &c.w].iter().all(|input| input.scalar() == loops::Scalar::I32);
+    // Samples come one after the other, however many they are.
+    let some = c.x.shape[0].as_constant() != Some(0);
+    if !stored || !some || !known(&c.x.shape[1..]) || !known(&c.w.shape) {
         return None;
     }
     let before = op.cx.holds();

@@ -61,6 +61,7 @@ fn operand(tensor: &Tensor) -> Operand<'_> {
         elem: tensor.elem,
         shape: tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect(),
         constant: Some(tensor),
+        sizes: None,
     }
 }
 

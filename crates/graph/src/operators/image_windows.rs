@@ -581,7 +581,8 @@ fn sample(
         };
         let right = |cx: &mut Cx, k: &Val, column: &Val| element(cx, None, k, column);
         let (right, pairs, last) = (Side::Elements(&right), false, &with_last);
-        let product = Product { extents, registers, scalar, pairs, left, right, last }.build(cx);
+        let (extents, cut) = (tiles::sizes(extents), tiles::Cut::default());
+        let product = Product { extents, cut, registers, scalar, pairs, left, right, last }.build(cx);
         placed(cx, product)
     };
     if groups == 1 {

@@ -17,10 +17,10 @@ pub struct Indices {
     /// Which input.
     pub input: usize,
     /// The extents of the axes that the components of an index refer to, in order.
-    pub extents: Vec<i64>,
+    pub extents: Vec<Size>,
 }
 
-/// The input of a call that holds indices, if the extents of what they refer to are numbers.
+/// The input of a call that holds indices.
 pub fn indices(call: &Call<'_>) -> Option<Indices> {
     if !call.op.is_standard() {
         return None;
@@ -44,13 +44,15 @@ pub fn indices(call: &Call<'_>) -> Option<Indices> {
         "ScatterND" => 0..last()?,
         _ => return None,
     };
-    let extents: Option<Vec<i64>> = data.shape.get(axes)?.iter().map(Size::as_constant).collect();
-    extents.filter(|list| !list.is_empty()).map(|extents| Indices { input: 1, extents })
+    let extents = data.shape.get(axes)?.to_vec();
+    (!extents.is_empty()).then_some(Indices { input: 1, extents })
 }
 
 /// Refuses constant places that are outside.
 pub(super) fn inside(call: &Call<'_>) -> Done {
     let Some(Indices { input, extents }) = indices(call) else { return Ok(()) };
+    let extents: Option<Vec<i64>> = extents.iter().map(Size::as_constant).collect();
+    let Some(extents) = extents else { return Ok(()) };
     let constant = call.inputs.get(input).and_then(|o| o.as_ref()?.constant);
     let Some(list) = constant.and_then(|t| t.to_ints()) else { return Ok(()) };
     for (place, n) in list.iter().zip(extents.iter().cycle()) {

@@ -169,18 +169,19 @@ fn byte_panels(
 fn tiled(op: &Op, elem: ElementType, m: &Size, k: &Size, n: &Size) -> Option<Registers> {
     let known = |n: &Size| n.as_constant().unwrap_or(64);
     let work = known(m).saturating_mul(known(k)).saturating_mul(known(n));
-    let all_known = [m, k, n].iter().all(|n| n.as_constant().is_some());
+    let all_known = tiles::fits(&op.cut, [m, k, n]);
     let worth = work >= tiles::WORTH_TILES && (all_known || known(m) >= 4);
     let whole = matches!(elem, ElementType::F32 | ElementType::F64);
     // Sums of narrow types are rounded once, when they are written. Only tiles do this.
-    let narrow = matches!(elem, ElementType::F16 | ElementType::Bf16) && tiles::extents(m, k, n).is_some();
+    let narrow = matches!(elem, ElementType::F16 | ElementType::Bf16) && all_known;
     op.fast.filter(|_| (whole || narrow) && worth)
 }
 
-/// A product in tiles. If an extent is a name, it is computed by the library's program.
+/// A product in tiles. If an extent is a name that is not cut, it is computed by the library's
+/// program.
 fn by_tiles(
     cx: &mut Cx,
-    registers: Registers,
+    registers: (Registers, &tiles::Cut),
     a: Val,
     b: Val,
     panels: Option<Panels>,
@@ -201,9 +202,12 @@ fn panels(
     [m, sum, n]: [&Size; 3],
     turned: bool,
 ) -> Option<Panels> {
-    let extents = tiles::extents(m, sum, n)?;
-    let pitches = if turned { [0, extents[1], 1] } else { [0, 1, extents[2]] };
-    let packing = tiles::packing(registers, scalar, extents, false, 1, pitches);
+    let (sum, n) = (sum.as_constant().filter(|k| *k >= 1)?, n.as_constant().filter(|n| *n >= 1)?);
+    let m = m
+        .as_constant()
+        .or_else(|| tiles::fits(&op.cut, [m, &sum.into(), &n.into()]).then_some(tiles::TYPICAL));
+    let pitches = if turned { [0, sum, 1] } else { [0, 1, n] };
+    let packing = tiles::packing(registers, scalar, [m.filter(|m| *m >= 1)?, sum, n], false, 1, pitches);
     Some(op.packed(k, packing)?.matrix(&int(0)))
 }
 
@@ -212,13 +216,19 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
     let (ra, rb) = (a.rank(), b.rank());
     let batch = broadcast(&[&a.shape[..ra - 2], &b.shape[..rb - 2]])?;
     let shape: Extents = [&batch[..], &[a.shape[ra - 2].clone(), b.shape[rb - 1].clone()]].concat();
-    // If an extent is a name, the library's product is called, and nothing can be fused with it.
-    let known = shape.iter().chain(&a.shape[ra - 1..]).all(|n| n.as_constant().is_some_and(|n| n > 0));
+    let rows = match rb {
+        2 => super::build::product(&a.shape[..ra - 1]),
+        _ => a.shape[ra - 2].clone(),
+    };
+    let cut = op.cut.clone();
+    // If an extent is a name that is not cut, the library's product is called, and nothing can be
+    // fused with it.
+    let known = batch.iter().all(|n| n.as_constant() != Some(0));
+    let known = known && tiles::fits(&cut, [&rows, &a.shape[ra - 1], &b.shape[rb - 1]]);
     let after = if known { op.stages() } else { Stages::default() };
     // One matrix on the right for the whole batch: the rows of all matrices on the left form one
     // matrix.
     if rb == 2 {
-        let rows = super::build::product(&a.shape[..ra - 1]);
         let flat = [rows.clone(), a.shape[ra - 1].clone()];
         let left = super::build::reshape(&mut op.cx, &a.val, &a.shape, &flat);
         let panels = panels(op, registers, a.scalar(), 1, [&rows, &b.shape[0], &b.shape[1]], false);
@@ -227,7 +237,7 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
             let sum = super::storage_type::fit(cx, a.elem, sum);
             after.apply(cx, sum, &[i.clone(), j.clone()], &dims)
         };
-        let product = by_tiles(&mut op.cx, registers, left, b.val.clone(), panels, &last);
+        let product = by_tiles(&mut op.cx, (registers, &cut), left, b.val.clone(), panels, &last);
         let val = super::build::split_rows(product, &shape[..ra - 1]);
         op.result(val, a.elem, shape);
         return Ok(());
@@ -240,7 +250,7 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
             let sum = super::storage_type::fit(cx, a.elem, sum);
             after.apply(cx, sum, &[at, &[i.clone(), j.clone()]].concat(), &dims)
         };
-        by_tiles(cx, registers, x, y, None, &last)
+        by_tiles(cx, (registers, &cut), x, y, None, &last)
     });
     op.result(val, a.elem, shape);
     Ok(())
@@ -361,7 +371,8 @@ pub(super) fn gemm(op: &mut Op) -> Done {
             (true, Ok(term)) => functional::build::transpose(term).into(),
             _ => v.clone(),
         };
-        let known = tiles::extents(m, k, n).is_some();
+        let cut = op.cut.clone();
+        let known = tiles::fits(&cut, [m, k, n]);
         let after = if known { op.stages() } else { Stages::default() };
         let last = |cx: &mut Cx, sum: Val, at: &[Val]| {
             let sum = scaled(sum, alpha);
@@ -380,10 +391,11 @@ pub(super) fn gemm(op: &mut Op) -> Done {
         let product = if turned {
             let (left, right) = (flip(&left, true), flip(&right, true));
             let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| last(cx, sum, &[j.clone(), i.clone()]);
-            tiles::product(&mut op.cx, registers, &right, &left, None, &last).map(|val| flip(&val, true))
+            tiles::product(&mut op.cx, (registers, &cut), &right, &left, None, &last)
+                .map(|val| flip(&val, true))
         } else {
             let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| last(cx, sum, &[i.clone(), j.clone()]);
-            tiles::product(&mut op.cx, registers, &left, &right, panels, &last)
+            tiles::product(&mut op.cx, (registers, &cut), &left, &right, panels, &last)
         };
         if let Some(product) = product {
             op.result(product, a.elem, shape);

@@ -50,7 +50,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
-use functional::{Binder, Definition};
+use functional::{Binder, Definition, Fact, FactKind};
 use loops::diagnostic::Span;
 use loops::{Code, Diagnostic, Name, Registers, Scalar, Size};
 
@@ -66,6 +66,7 @@ pub use packing::Packing;
 pub use schedule::{compiled, compiled_with, schedule};
 pub use storage_type::{carrier, decode, encode};
 pub use table::{Elements, Entry, Role, TABLE, Work, lookup, page};
+pub use tiles::{Cut, cut};
 
 use build::{Cx, Extents, tensor_type};
 use epilogue::Stages;
@@ -112,6 +113,8 @@ pub struct Operand<'a> {
     pub shape: Vec<Size>,
     /// Its value, if that is known.
     pub constant: Option<&'a Tensor>,
+    /// Its elements, if they are few integers that follow from extents.
+    pub sizes: Option<Vec<Size>>,
 }
 
 /// A result of a call.
@@ -179,12 +182,17 @@ type Done = Result<(), Refusal>;
 /// attributes that do not fit, `G0504` if a shape depends on a value that is not known, `G0506` for
 /// constant indices that are outside.
 pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
-    build_program(call, None, &After::default())
+    build_program(call, None, &After::default(), &Cut::default())
 }
 
 /// The program of a call and of the operators that are fused with it. With registers, contractions
 /// are in tiles that fit them.
-fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Result<Meaning, Diagnostic> {
+fn build_program(
+    call: &Call<'_>,
+    fast: Option<Registers>,
+    after: &After,
+    cut: &Cut,
+) -> Result<Meaning, Diagnostic> {
     let Some(entry) = lookup(&call.op.domain, &call.op.name) else {
         let message = format!("the operator `{}` is not in the library", call.op);
         return Err(
@@ -194,6 +202,7 @@ fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Res
     few_inputs(call.op, call.inputs.len())?;
     let mut op = Op::new(call);
     op.fast = fast;
+    op.cut = cut.clone();
     indices::inside(call)
         .and_then(|()| op.behind(after))
         .and_then(|()| (entry.build)(&mut op))
@@ -253,6 +262,10 @@ struct Op<'a> {
     results: Vec<(Val, Output)>,
     combined: Option<Val>,
     fast: Option<Registers>,
+    /// How products cut extents that are no numbers.
+    cut: Cut,
+    /// What callers guarantee of sizes.
+    facts: Vec<Fact>,
     view: Option<usize>,
     /// What is done to each element behind the operator, and whether it is.
     after: Stages,
@@ -269,6 +282,8 @@ impl<'a> Op<'a> {
             results: Vec::new(),
             combined: None,
             fast: None,
+            cut: Cut::default(),
+            facts: Vec::new(),
             view: None,
             after: Stages::default(),
             done: false,
@@ -397,6 +412,24 @@ impl<'a> Op<'a> {
         }
     }
 
+    /// The integers of an input that decides a shape, as far as they follow from extents; `None` if
+    /// it is absent.
+    fn size_elements(&self, k: usize) -> Result<Option<Vec<Size>>, Refusal> {
+        if let Some(Operand { constant: None, sizes: Some(sizes), .. }) = self.operand(k) {
+            return Ok(Some(sizes.clone()));
+        }
+        Ok(self.constant_ints(k)?.map(|ints| ints.into_iter().map(Size::constant).collect()))
+    }
+
+    /// Says what has to hold of sizes: the first one is at most the second one.
+    fn require(&mut self, left: Size, right: Size) {
+        let known = left.as_constant().zip(right.as_constant());
+        let natural = (right.clone() - left.clone()).is_natural();
+        if known.is_none_or(|(left, right)| left > right) && !natural && left != right {
+            self.facts.push(Fact { kind: FactKind::AtMost, left, right });
+        }
+    }
+
     /// The numbers of an input that decides a shape.
     fn constant_numbers(&self, k: usize) -> Result<Option<Vec<f64>>, Refusal> {
         let Some(operand) = self.operand(k) else { return Ok(None) };
@@ -514,7 +547,8 @@ impl<'a> Op<'a> {
         let body = self.cx.refreshed(&body.term()?);
         let mut sizes: Vec<Name> = Vec::new();
         for operand in self.call.inputs.iter().flatten() {
-            for name in operand.shape.iter().flat_map(Size::params) {
+            let elements = operand.sizes.iter().flatten();
+            for name in operand.shape.iter().chain(elements).flat_map(Size::params) {
                 if !sizes.contains(&name) {
                     sizes.push(name);
                 }
@@ -524,7 +558,7 @@ impl<'a> Op<'a> {
         let packings = self.params.keys().map(|k| self.packings.remove(k)).collect();
         let (arguments, params) = self.params.into_iter().unzip();
         let definition =
-            Definition { name: name.into(), sizes, facts: Vec::new(), params, body, span: Span::default() };
+            Definition { name: name.into(), sizes, facts: self.facts, params, body, span: Span::default() };
         let results = self.results.into_iter().map(|(_, output)| output).collect();
         Ok(Meaning { definition, arguments, packings, results, view: self.view })
     }

@@ -22,25 +22,24 @@ fn reshaped(op: &mut Op, shape: Extents) -> Done {
 
 pub(super) fn reshape_op(op: &mut Op) -> Done {
     let x = op.input(0)?;
-    let wanted = match op.constant_ints(1)? {
-        Some(wanted) => wanted,
-        None => op.ints("shape").map(<[i64]>::to_vec).ok_or_else(|| Refusal::inputs("input 1 is missing"))?,
-    };
+    let sizes = |ints: &[i64]| ints.iter().copied().map(Size::constant).collect::<Extents>();
+    let wanted = op.size_elements(1)?.or_else(|| op.ints("shape").map(sizes));
+    let wanted = wanted.ok_or_else(|| Refusal::inputs("input 1 is missing"))?;
     let zero_copies = op.int("allowzero", 0) == 0;
     let mut shape: Extents = Vec::new();
     let mut open = None;
     for (k, n) in wanted.iter().enumerate() {
-        shape.push(match n {
-            -1 if open.is_none() => {
+        shape.push(match n.as_constant() {
+            Some(-1) if open.is_none() => {
                 open = Some(k);
                 Size::constant(1)
             }
-            0 if zero_copies => match x.shape.get(k) {
+            Some(0) if zero_copies => match x.shape.get(k) {
                 Some(n) => n.clone(),
                 None => return Err(Refusal::inputs(format!("there is no extent {k} to copy"))),
             },
-            n if *n >= 0 => Size::constant(*n),
-            n => return Err(Refusal::inputs(format!("the extent {n} is negative"))),
+            Some(n) if n < 0 => return Err(Refusal::inputs(format!("the extent {n} is negative"))),
+            _ => n.clone(),
         });
     }
     if let Some(k) = open {
@@ -123,8 +122,7 @@ pub(super) fn transpose(op: &mut Op) -> Done {
 
 pub(super) fn expand(op: &mut Op) -> Done {
     let x = op.input(0)?;
-    let wanted = op.constant_ints(1)?.ok_or_else(|| Refusal::inputs("input 1 is missing"))?;
-    let wanted: Extents = wanted.into_iter().map(Size::constant).collect();
+    let wanted = op.size_elements(1)?.ok_or_else(|| Refusal::inputs("input 1 is missing"))?;
     let shape = broadcast(&[&x.shape, &wanted])?;
     op.tensor_exact(x.elem, &shape, &mut |_, place| x.spread(place));
     Ok(())
@@ -132,17 +130,17 @@ pub(super) fn expand(op: &mut Op) -> Done {
 
 pub(super) fn tile(op: &mut Op) -> Done {
     let x = op.input(0)?;
-    let repeats = op.constant_ints(1)?.ok_or_else(|| Refusal::inputs("input 1 is missing"))?;
+    let repeats = op.size_elements(1)?.ok_or_else(|| Refusal::inputs("input 1 is missing"))?;
     if repeats.len() != x.rank() {
         return Err(Refusal::inputs("there must be one repeat an axis"));
     }
-    let shape: Extents = x.shape.iter().zip(&repeats).map(|(n, r)| n.clone() * Size::constant(*r)).collect();
+    let shape: Extents = x.shape.iter().zip(&repeats).map(|(n, r)| n.clone() * r.clone()).collect();
     op.tensor_exact(x.elem, &shape, &mut |_, place| {
         let from: Vec<Val> = place
             .iter()
             .zip(&x.shape)
             .zip(&repeats)
-            .map(|((i, n), r)| if *r == 1 { i.clone() } else { i.int() % size(n) })
+            .map(|((i, n), r)| if r.as_constant() == Some(1) { i.clone() } else { i.int() % size(n) })
             .collect();
         x.at(&from)
     });
@@ -183,14 +181,14 @@ pub(super) fn joined(cx: &mut Cx, inputs: &[Input], axis: usize, place: &mut Vec
 }
 
 /// The box of `x` that begins at `starts`, `steps` apart, as a result.
-fn strided(op: &mut Op, x: &Input, starts: &[i64], steps: &[i64], shape: Extents) {
+fn strided(op: &mut Op, x: &Input, starts: &[Size], steps: &[i64], shape: Extents) {
     op.tensor_exact(x.elem, &shape, &mut |_, place| {
         let from: Vec<Val> = place
             .iter()
             .zip(starts.iter().zip(steps))
-            .map(|(i, (start, step))| match (start, step) {
-                (0, 1) => i.clone(),
-                (start, step) => i.int() * int(*step) + int(*start),
+            .map(|(i, (start, step))| match (start.as_constant(), step) {
+                (Some(0), 1) => i.clone(),
+                (_, step) => i.int() * int(*step) + size(start),
             })
             .collect();
         x.at(&from)
@@ -211,24 +209,39 @@ pub(super) fn slice(op: &mut Op) -> Done {
     let from = |op: &Op, k: usize, name: &str| -> Result<Option<Vec<i64>>, Refusal> {
         Ok(op.constant_ints(k)?.or_else(|| op.ints(name).map(<[i64]>::to_vec)))
     };
-    let missing = || Refusal::inputs("where the slice begins and ends is missing");
-    let starts = from(op, 1, "starts")?.ok_or_else(missing)?;
-    let ends = from(op, 2, "ends")?.ok_or_else(missing)?;
+    let sizes = |op: &Op, k: usize, name: &str| -> Result<Extents, Refusal> {
+        let attribute = || op.ints(name).map(|ints| ints.iter().copied().map(Size::constant).collect());
+        let found = op.size_elements(k)?.or_else(attribute);
+        found.ok_or_else(|| Refusal::inputs("where the slice begins and ends is missing"))
+    };
+    let (starts, ends) = (sizes(op, 1, "starts")?, sizes(op, 2, "ends")?);
     let axes = from(op, 3, "axes")?.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = from(op, 4, "steps")?.unwrap_or_else(|| vec![1; starts.len()]);
     if ends.len() != starts.len() || axes.len() != starts.len() || steps.len() != starts.len() {
         return Err(Refusal::inputs("starts, ends, axes and steps differ in number"));
     }
     let mut shape = x.shape.clone();
-    let (mut first, mut step) = (vec![0; x.rank()], vec![1; x.rank()]);
+    let (mut first, mut step) = (vec![Size::default(); x.rank()], vec![1; x.rank()]);
     for k in 0..starts.len() {
         let axis = op.axis(axes[k], x.rank())?;
-        let n = known(&x.shape[axis..=axis])?[0];
+        let numbers = [&x.shape[axis], &starts[k], &ends[k]].map(Size::as_constant);
         let s = steps[k];
-        let found = crate::slicing::slice(n, starts[k], ends[k], s);
-        let (start, count) = found.ok_or_else(|| Refusal::inputs("a step is 0"))?;
-        shape[axis] = Size::constant(count);
-        (first[axis], step[axis]) = (start, if count > 1 { s } else { 1 });
+        if let [Some(n), Some(start), Some(end)] = numbers {
+            let found = crate::slicing::slice(n, start, end, s);
+            let (start, count) = found.ok_or_else(|| Refusal::inputs("a step is 0"))?;
+            shape[axis] = Size::constant(count);
+            (first[axis], step[axis]) = (Size::constant(start), if count > 1 { s } else { 1 });
+            continue;
+        }
+        let open = crate::slicing::open(&x.shape[axis], &starts[k], &ends[k]).filter(|_| s == 1);
+        let open = open.ok_or_else(|| {
+            let what = format!("the length of {}[{}:{}] is not known", x.shape[axis], starts[k], ends[k]);
+            Refusal::not_constant(what)
+        })?;
+        for (left, right) in open.at_most {
+            op.require(left, right);
+        }
+        (shape[axis], first[axis]) = (open.count, open.start);
     }
     strided(op, &x, &first, &step, shape);
     Ok(())
@@ -257,8 +270,8 @@ pub(super) fn split(op: &mut Op) -> Done {
     for part in parts {
         let mut shape = x.shape.clone();
         shape[axis] = Size::constant(part);
-        let mut starts = vec![0; x.rank()];
-        starts[axis] = start;
+        let mut starts = vec![Size::default(); x.rank()];
+        starts[axis] = Size::constant(start);
         strided(op, &x, &starts, &vec![1; x.rank()], shape);
         start += part;
     }

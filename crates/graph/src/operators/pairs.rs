@@ -156,7 +156,8 @@ impl Bytes<'_> {
         cx.bind("words", words.stored(), |cx, words| {
             let left = |_: &mut Cx, i: &Val, k: &Val| words.at(&[i.clone(), k.clone()]);
             let product = Product {
-                extents: [m, count, n],
+                extents: super::tiles::sizes([m, count, n]),
+                cut: super::tiles::Cut::default(),
                 registers: self.registers,
                 scalar: Scalar::I32,
                 pairs: true,

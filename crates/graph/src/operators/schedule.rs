@@ -10,7 +10,7 @@ use functional::build::{self, Supply};
 use functional::{Arg, DataType, Definition, Lambda, Prim, Term, TermKind, walk};
 use loops::{Diagnostic, Registers, Size};
 
-use super::{After, Call, Meaning};
+use super::{After, Call, Cut, Meaning};
 
 /// Loops that compute fewer numbers than this are not worth starting threads.
 const WORTH_THREADS: f64 = 32_768.0;
@@ -24,7 +24,7 @@ const TYPICAL: f64 = 64.0;
 /// # Errors
 /// As [`super::meaning`].
 pub fn compiled(call: &Call<'_>, registers: Registers) -> Result<Meaning, Diagnostic> {
-    compiled_with(call, &After::default(), Some(registers))
+    compiled_with(call, &After::default(), Some(registers), &Cut::default())
 }
 
 /// The same, with the elementwise operators that are fused with it. The tensors that these read are
@@ -36,8 +36,9 @@ pub fn compiled_with(
     call: &Call<'_>,
     after: &After,
     registers: Option<Registers>,
+    cut: &Cut,
 ) -> Result<Meaning, Diagnostic> {
-    let mut meaning = super::build_program(call, registers, after)?;
+    let mut meaning = super::build_program(call, registers, after, cut)?;
     meaning.definition = schedule(&meaning.definition);
     Ok(meaning)
 }
@@ -100,6 +101,17 @@ fn has_parallel(term: &Term) -> bool {
     }
 }
 
+/// Whether a term is a loop of a known number of iterations that threads may share.
+fn is_wide(term: &Term) -> bool {
+    match term.kind() {
+        TermKind::Prim(Prim::Generate, args) => {
+            let known = |arg: &Arg| matches!(arg, Arg::Size(n) if n.as_constant().is_some_and(|n| n >= 4));
+            args.first().is_some_and(known) && work(term) >= WORTH_THREADS
+        }
+        _ => false,
+    }
+}
+
 struct Pass {
     supply: Supply,
 }
@@ -121,7 +133,11 @@ impl Pass {
                 let single = n.as_constant() == Some(1);
                 let parallel = threads && !single && work(term) >= WORTH_THREADS;
                 // If there are few rows to distribute, inner products start their own threads.
-                let few = n.as_constant().is_some_and(|n| n < 4) && has_parallel(&f.body);
+                // A name may be as few.
+                let few = match n.as_constant() {
+                    Some(n) => n < 4 && has_parallel(&f.body),
+                    None => has_parallel(&f.body) || is_wide(&f.body),
+                };
                 let (prim, inner) = match parallel && !few {
                     true => (Prim::MapPar, false),
                     false => (Prim::MapSeq, threads && (single || few)),

@@ -16,7 +16,7 @@ use super::Refusal;
 use super::build::Cx;
 use super::packing::{Packing, Panels};
 use super::pairs;
-use super::value::{Val, index, int, number};
+use super::value::{Val, index, int, number, size};
 
 /// A product of fewer multiplications is not worth tiles.
 pub(super) const WORTH_TILES: i64 = 1 << 15;
@@ -34,6 +34,9 @@ const USES: i64 = 4;
 
 /// A tile is at most so many vectors wide.
 const MOST_VECTORS: i64 = 8;
+
+/// What a name is taken for.
+pub(super) const TYPICAL: i64 = 64;
 
 /// Extents of tiles.
 #[derive(Clone, Copy)]
@@ -59,6 +62,28 @@ impl Tile {
         Tile { rows, lanes: vectors * vector, vector }
     }
 
+    /// The tiles of so many columns.
+    fn columns(self, n: i64) -> Vec<Columns> {
+        let rest = n % self.lanes;
+        let one = |first: i64, count: i64, lanes, used: i64| Columns {
+            first: first.into(),
+            count: count.into(),
+            lanes,
+            used: used.into(),
+        };
+        vec![
+            one(0, n / self.lanes, self.lanes, self.lanes),
+            one(n - rest, i64::from(rest > 0), self.rest(n), rest),
+        ]
+    }
+
+    /// The blocks of so many rows.
+    fn rows(self, m: i64) -> Vec<Rows> {
+        let rest = m % self.rows;
+        let one = |first: i64, count: i64, rows| Rows { first: first.into(), count: count.into(), rows };
+        vec![one(0, m / self.rows, self.rows), one(m - rest, i64::from(rest > 0), rest)]
+    }
+
     /// Lanes of the tile for the columns that full ones leave.
     fn rest(self, n: i64) -> i64 {
         let rest = n % self.lanes;
@@ -80,8 +105,10 @@ pub(super) type Last<'f> = &'f dyn Fn(&mut Cx, Val, &Val, &Val) -> Val;
 
 /// A product of an `m x k` and a `k x n` matrix.
 pub(super) struct Product<'f> {
-    /// `m`, `k` and `n`, all positive.
-    pub(super) extents: [i64; 3],
+    /// `m`, `k` and `n`; positive where they are numbers.
+    pub(super) extents: [Size; 3],
+    /// How the rows and columns are cut that are no numbers.
+    pub(super) cut: Cut,
     /// What the tiles are to fit.
     pub(super) registers: Registers,
     /// Type of the elements and of the sums.
@@ -101,12 +128,31 @@ type Right<'f> = &'f dyn Fn(&mut Cx, &Val, &Val) -> Val;
 
 /// Columns of the result that are computed in the same way: `count` tiles from `first` on, `lanes`
 /// wide, of which `used` are columns of the result.
-#[derive(Clone, Copy)]
-struct Columns {
-    first: i64,
-    count: i64,
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    first: Size,
+    count: Size,
     lanes: i64,
-    used: i64,
+    used: Size,
+}
+
+/// How the extents of a product are cut that are no numbers.
+#[derive(Clone, Default, Debug)]
+pub struct Cut {
+    rows: Option<Vec<Rows>>,
+    columns: Option<Vec<Columns>>,
+}
+
+impl Cut {
+    fn is_whole(&self, m: &Size, n: &Size) -> bool {
+        (m.as_constant().is_some() || self.rows.is_some())
+            && (n.as_constant().is_some() || self.columns.is_some())
+    }
+}
+
+/// Whether there may be some.
+fn some(count: &Size) -> bool {
+    count.as_constant() != Some(0)
 }
 
 /// What threads share.
@@ -119,10 +165,10 @@ enum Threads {
 }
 
 /// Rows of the result that are computed in the same way: `count` blocks of `rows` from `first` on.
-#[derive(Clone, Copy)]
-struct Rows {
-    first: i64,
-    count: i64,
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    first: Size,
+    count: Size,
     rows: i64,
 }
 
@@ -157,29 +203,29 @@ pub(super) fn columns(registers: Registers, scalar: Scalar, m: i64, n: i64) -> i
 impl Product<'_> {
     /// The result, `m` rows of `n`.
     pub(super) fn build(&self, cx: &mut Cx) -> Val {
-        let [m, _, n] = self.extents;
+        // A name is taken for a typical number where a form is chosen.
+        let [m, k, n] = self.extents.each_ref().map(|n| n.as_constant().unwrap_or(TYPICAL));
         let tile = Tile::of(self.registers, self.scalar, m, n);
-        let wide = tile.lanes;
-        let rest = n % wide;
-        let lanes = tile.rest(n);
-        let columns = [
-            Columns { first: 0, count: n / wide, lanes: wide, used: wide },
-            Columns { first: n - rest, count: i64::from(rest > 0), lanes, used: rest },
-        ];
-        let rows = [
-            Rows { first: 0, count: m / tile.rows, rows: tile.rows },
-            Rows { first: m - m % tile.rows, count: i64::from(m % tile.rows > 0), rows: m % tile.rows },
-        ];
+        let columns = self.cut.columns.clone().unwrap_or_else(|| tile.columns(n));
+        let rows = self.cut.rows.clone().unwrap_or_else(|| tile.rows(m));
         if m <= tile.rows {
             return self.by_columns(cx, &rows, &columns, Threads::Columns, false);
         }
-        if n > FEW_TILES * wide {
+        if n > FEW_TILES * tile.lanes {
             return self.by_columns(cx, &rows, &columns, Threads::Columns, true);
         }
-        let panels = (n - rest + lanes) * self.extents[1] * self.scalar.bytes() as i64;
+        let panels = (n - n % tile.lanes + tile.rest(n)) * k * self.scalar.bytes() as i64;
         let made = matches!(self.right, Side::Elements(_));
-        if made && panels > LARGE_PANELS && rows[0].count >= USES {
+        if made && panels > LARGE_PANELS && m / tile.rows >= USES {
             return self.by_columns(cx, &rows, &columns, Threads::Rows, true);
+        }
+        // Of the blocks behind the first ones there are few: threads share their columns.
+        if let (Side::Panels(_), Some(_), [whole, rest @ ..]) = (&self.right, &self.cut.rows, &rows[..])
+            && !rest.is_empty()
+        {
+            let whole = self.by_rows(cx, std::slice::from_ref(whole), &columns);
+            let rest = self.by_columns(cx, rest, &columns, Threads::Columns, false);
+            return concatenated([whole, rest].into_iter());
         }
         self.by_rows(cx, &rows, &columns)
     }
@@ -198,15 +244,22 @@ impl Product<'_> {
             Threads::Columns => (Prim::MapPar, Prim::MapSeq),
             Threads::Rows => (Prim::MapSeq, Prim::MapPar),
         };
-        let parts = columns.iter().filter(|c| c.count > 0).map(|c| {
+        let parts = columns.iter().filter(|c| some(&c.count)).map(|c| {
             let tile = |cx: &mut Cx, j: Val| {
-                let first = j.int() * int(c.lanes) + int(c.first);
+                let first = j.int() * int(c.lanes) + size(&c.first);
                 let blocks = |cx: &mut Cx, right: Right| {
                     // Where there is one tile, threads have nothing to share but its rows.
-                    let kind = if c.count == 1 && packed { Prim::MapPar } else { inner };
-                    let blocks = rows.iter().filter(|r| r.count > 0).map(|r| {
-                        joined(cx.each(kind, r.count, |cx, b| {
-                            self.block(cx, &(b.int() * int(r.rows) + int(r.first)), r.rows, &first, c, right)
+                    let kind = if c.count.as_constant() == Some(1) && packed { Prim::MapPar } else { inner };
+                    let blocks = rows.iter().filter(|r| some(&r.count)).map(|r| {
+                        joined(cx.each(kind, r.count.clone(), |cx, b| {
+                            self.block(
+                                cx,
+                                &(b.int() * int(r.rows) + size(&r.first)),
+                                r.rows,
+                                &first,
+                                c,
+                                right,
+                            )
                         }))
                     });
                     transposed(concatenated(blocks))
@@ -220,7 +273,7 @@ impl Product<'_> {
                 let panel = self.panel(cx, inner, &first, c.lanes);
                 cx.bind("panel", panel, |cx, panel| blocks(cx, &|_, k, l| panel.at(&[k.clone(), l.clone()])))
             };
-            joined(cx.each(outer, c.count, tile))
+            joined(cx.each(outer, c.count.clone(), tile))
         });
         transposed(concatenated(parts))
     }
@@ -231,8 +284,14 @@ impl Product<'_> {
             return self
                 .rows_of_tiles(cx, rows, columns, &|k, first, lanes, l| panels.at(first, lanes, k, l));
         }
-        let all = columns.iter().map(|c| c.count * c.lanes).sum();
-        let panel = self.panel(cx, Prim::MapPar, &int(0), all);
+        let panel = match &self.cut.columns {
+            Some(_) => self.panel_of_parts(cx, columns),
+            None => {
+                let lanes = |c: &Columns| c.count.clone() * Size::constant(c.lanes);
+                let all = columns.iter().fold(Size::default(), |all, c| all + lanes(c));
+                self.panel(cx, Prim::MapPar, &int(0), all)
+            }
+        };
         cx.bind("panel", panel, |cx, panel| {
             self.rows_of_tiles(cx, rows, columns, &|k, first, _, l| panel.at(&[k.clone(), first + l.int()]))
         })
@@ -247,37 +306,61 @@ impl Product<'_> {
         columns: &[Columns],
         right: &dyn Fn(&Val, &Val, i64, &Val) -> Val,
     ) -> Val {
-        let parts = rows.iter().filter(|r| r.count > 0).map(|r| {
+        let parts = rows.iter().filter(|r| some(&r.count)).map(|r| {
             let block = |cx: &mut Cx, b: Val| {
-                let row = b.int() * int(r.rows) + int(r.first);
-                let kind = if r.count == 1 { Prim::MapPar } else { Prim::MapSeq };
-                let tiles = columns.iter().filter(|c| c.count > 0).map(|c| {
-                    joined(cx.each(kind, c.count, |cx, j| {
-                        let first = j.int() * int(c.lanes) + int(c.first);
+                let row = b.int() * int(r.rows) + size(&r.first);
+                let kind = if r.count.as_constant() == Some(1) { Prim::MapPar } else { Prim::MapSeq };
+                let tiles = columns.iter().filter(|c| some(&c.count)).map(|c| {
+                    joined(cx.each(kind, c.count.clone(), |cx, j| {
+                        let first = j.int() * int(c.lanes) + size(&c.first);
                         let right: Right = &|_, k, l| right(k, &first, c.lanes, l);
                         transposed(self.block(cx, &row, r.rows, &first, c, right))
                     }))
                 });
                 transposed(concatenated(tiles))
             };
-            joined(cx.each(Prim::MapPar, r.count, block))
+            joined(cx.each(Prim::MapPar, r.count.clone(), block))
         });
         concatenated(parts)
     }
 
     /// The columns from `first` on, `lanes` of them, for all places of the sum, in memory.
-    fn panel(&self, cx: &mut Cx, kind: Prim, first: &Val, lanes: i64) -> Val {
-        let [_, k, _] = self.extents;
+    fn panel(&self, cx: &mut Cx, kind: Prim, first: &Val, lanes: impl Into<Size>) -> Val {
+        let (k, lanes) = (self.extents[1].clone(), lanes.into());
         cx.each(kind, k, |cx, k| cx.each(Prim::MapVec, lanes, |cx, l| self.column(cx, &k, first, &l)))
             .stored()
+    }
+
+    /// All columns, for all places of the sum, in memory: those of whole tiles as they are, and
+    /// those of the last tile, which has some beyond the last column.
+    fn panel_of_parts(&self, cx: &mut Cx, columns: &[Columns]) -> Val {
+        let Side::Elements(right) = &self.right else {
+            return Refusal::internal("panels of a panel").into();
+        };
+        let part = |whole: bool| {
+            let of = columns.iter().filter(|c| (c.used == Size::constant(c.lanes)) == whole);
+            of.fold(Size::default(), |all, c| all + c.count.clone() * Size::constant(c.lanes))
+        };
+        let (whole, rest) = (part(true), part(false));
+        let row = |cx: &mut Cx, k: Val| {
+            let first = size(&whole);
+            let parts = [
+                cx.each(Prim::MapVec, whole.clone(), |cx, l| right(cx, &k, &l.int())),
+                cx.each(Prim::MapVec, rest.clone(), |cx, l| self.column(cx, &k, &first, &l)),
+            ];
+            let some = [&whole, &rest].map(some);
+            concatenated(parts.into_iter().zip(some).filter(|(_, some)| *some).map(|(part, _)| part))
+        };
+        cx.each(Prim::MapPar, self.extents[1].clone(), row).stored()
     }
 
     /// The element of the right matrix in lane `l` of the tile from column `first` on. Beyond the
     /// last column it is repeated.
     fn column(&self, cx: &mut Cx, k: &Val, first: &Val, l: &Val) -> Val {
-        let [_, _, n] = self.extents;
+        let [_, _, n] = &self.extents;
+        let last = size(&(n.clone() - Size::constant(1)));
         match &self.right {
-            Side::Elements(right) => right(cx, k, &(first + l.int()).min(&int(n - 1))),
+            Side::Elements(right) => right(cx, k, &(first + l.int()).min(&last)),
             Side::Panels(_) => Refusal::internal("an element of panels without its tile").into(),
         }
     }
@@ -297,7 +380,7 @@ impl Product<'_> {
 
     /// A tile: the sums of some rows and columns, whose elements of the right matrix `right` has.
     fn block(&self, cx: &mut Cx, row: &Val, rows: i64, column: &Val, c: &Columns, right: Right) -> Val {
-        let [_, k, _] = self.extents;
+        let k = &self.extents[1];
         // One row is a row, not a matrix: its sums are updated in place.
         let each = |cx: &mut Cx, f: &mut dyn FnMut(&mut Cx, Val) -> Val| match rows {
             1 => f(cx, index(0, &Size::constant(1))),
@@ -305,7 +388,7 @@ impl Product<'_> {
         };
         let place = |r: &Val, l: Val| if rows == 1 { vec![l] } else { vec![r.clone(), l] };
         let zeros = each(cx, &mut |cx, _| cx.each(Prim::MapVec, c.lanes, |_, _| number(self.scalar, 0.0)));
-        let sums = cx.fold(&Size::constant(k), zeros, |cx, k, acc| {
+        let sums = cx.fold(k, zeros, |cx, k, acc| {
             each(cx, &mut |cx, r| {
                 let left = match &self.left {
                     Side::Elements(left) => left(cx, &(row + r.int()), &k),
@@ -319,7 +402,7 @@ impl Product<'_> {
         });
         cx.bind("sums", sums, |cx, sums| {
             cx.each(Prim::MapUnroll, rows, |cx, r| {
-                cx.each(Prim::MapVec, c.used, |cx, l| {
+                cx.each(Prim::MapVec, c.used.clone(), |cx, l| {
                     let sum = sums.at(&place(&r, l.int()));
                     (self.last)(cx, sum, &(row + r.int()), &(column + l.int()))
                 })
@@ -330,8 +413,13 @@ impl Product<'_> {
 
 impl Cx {
     /// The array whose element `i` is `f i`, by a loop of this kind.
-    pub(super) fn each(&mut self, kind: Prim, n: i64, f: impl FnOnce(&mut Cx, Val) -> Val) -> Val {
-        let n = Size::constant(n);
+    pub(super) fn each(
+        &mut self,
+        kind: Prim,
+        n: impl Into<Size>,
+        f: impl FnOnce(&mut Cx, Val) -> Val,
+    ) -> Val {
+        let n: Size = n.into();
         if n.as_constant() == Some(1) && kind != Prim::MapVec {
             let only = f(self, index(0, &n));
             return self.single(only);
@@ -350,11 +438,22 @@ pub(super) fn extents(m: &Size, k: &Size, n: &Size) -> Option<[i64; 3]> {
     extents.iter().all(|n| *n >= 1).then_some(extents)
 }
 
+/// The extents as sizes.
+pub(super) fn sizes(extents: [i64; 3]) -> [Size; 3] {
+    extents.map(Size::constant)
+}
+
+/// Whether a product is computed in tiles: its extents are positive numbers, or are cut.
+pub(super) fn fits(cut: &Cut, [m, k, n]: [&Size; 3]) -> bool {
+    let positive = |n: &Size| n.as_constant().is_none_or(|n| n >= 1);
+    [m, k, n].into_iter().all(positive) && cut.is_whole(m, n)
+}
+
 /// The product of two matrices with `last` for each sum, the right one in `panels` where there are
-/// some; none if an extent is not known or 0.
+/// some; none if an extent is 0, or is not known and not cut.
 pub(super) fn product(
     cx: &mut Cx,
-    registers: Registers,
+    (registers, cut): (Registers, &Cut),
     a: &Val,
     b: &Val,
     panels: Option<Panels>,
@@ -363,12 +462,15 @@ pub(super) fn product(
     let (DataType::Array(m, row), DataType::Array(_, column)) = (a.ty(), b.ty()) else { return None };
     let (DataType::Array(k, elem), DataType::Array(n, _)) = (&*row, &*column) else { return None };
     let DataType::Scalar(scalar) = **elem else { return None };
-    let extents = extents(&m, k, n)?;
+    if !fits(cut, [&m, k, n]) {
+        return None;
+    }
+    let (extents, cut) = ([m, k.clone(), n.clone()], cut.clone());
     let left = |_: &mut Cx, i: &Val, k: &Val| a.at(&[i.clone(), k.clone()]);
     let right = |_: &mut Cx, k: &Val, j: &Val| b.at(&[k.clone(), j.clone()]);
     let right = panels.map_or(Side::Elements(&right), Side::Panels);
     let left = Side::Elements(&left);
-    Some(Product { extents, registers, scalar, pairs: false, left, right, last }.build(cx))
+    Some(Product { extents, cut, registers, scalar, pairs: false, left, right, last }.build(cx))
 }
 
 /// The product of an `m x k` and a `k x n` matrix, the left one given element by element; none if
@@ -382,8 +484,8 @@ pub(super) fn elements(
     last: Last,
 ) -> Option<Val> {
     let left = Side::Elements(left);
-    let extents = extents(m, k, n)?;
-    Some(Product { extents, registers, scalar, pairs: false, left, right, last }.build(cx))
+    let (extents, cut) = (sizes(extents(m, k, n)?), Cut::default());
+    Some(Product { extents, cut, registers, scalar, pairs: false, left, right, last }.build(cx))
 }
 
 fn viewed(value: Val, view: impl FnOnce(Term) -> build::Built) -> Val {
@@ -408,4 +510,61 @@ pub(super) fn concatenated(parts: impl Iterator<Item = Val>) -> Val {
         (Err(refusal), _) | (_, Err(refusal)) => Val::from(refusal),
     };
     parts.reduce(both).unwrap_or_else(|| Refusal::internal("a product of no rows or columns").into())
+}
+
+/// A name for a size that a kernel is called with, and at most so large if that is known.
+pub type Fresh<'f> = &'f mut dyn FnMut(Size, Option<i64>) -> Size;
+
+/// Cuts the extents of an `m x n` product that are no numbers. Each becomes a sum of whole tiles,
+/// whose counts get names of their own: so no tile has an edge that is not known.
+pub fn cut(registers: Registers, scalar: Scalar, m: &Size, n: &Size, fresh: Fresh) -> (Cut, Size, Size) {
+    let number = |n: &Size| n.as_constant().unwrap_or(TYPICAL);
+    let tile = Tile::of(registers, scalar, number(m), number(n));
+    let (mut cut, mut all) = (Cut::default(), [m.clone(), n.clone()]);
+    if m.as_constant().is_none() {
+        let mut rows = vec![(tile.rows, fresh(m.div(&tile.rows.into()), None))];
+        let mut rest = m.rem(&tile.rows.into());
+        let mut part = (tile.rows - 1).checked_ilog2().map_or(0, |bits| 1 << bits);
+        while part > 0 {
+            let count = rest.div(&part.into());
+            // What is left of the rows may hold the first part twice.
+            let most = if rows.len() == 1 { (tile.rows - 1) / part } else { 1 };
+            rows.push((part, fresh(count, Some(most))));
+            rest = rest.rem(&part.into());
+            part /= 2;
+        }
+        let mut first = Size::default();
+        let blocks = rows.into_iter().map(|(rows, count)| {
+            let block = Rows { first: first.clone(), count: count.clone(), rows };
+            first = first.clone() + Size::constant(rows) * count;
+            block
+        });
+        cut.rows = Some(blocks.collect());
+        all[0] = first;
+    }
+    if n.as_constant().is_none() {
+        let (wide, vector) = (Size::constant(tile.lanes), Size::constant(tile.vector));
+        let rest = n.rem(&wide);
+        let last = rest.rem(&vector);
+        let mut columns = vec![(tile.lanes, fresh(n.div(&wide), None), tile.lanes.into())];
+        if tile.lanes > tile.vector {
+            let count = fresh(rest.div(&vector), Some(tile.lanes / tile.vector - 1));
+            columns.push((tile.vector, count, tile.vector.into()));
+        }
+        if tile.vector > 1 {
+            let some = (last.clone() + Size::constant(tile.vector - 1)).div(&vector);
+            let (some, used) = (fresh(some, Some(1)), fresh(last, Some(tile.vector - 1)));
+            columns.push((tile.vector, some, used));
+        }
+        let mut first = Size::default();
+        let tiles = columns.into_iter().map(|(lanes, count, used)| {
+            let tile = Columns { first: first.clone(), count: count.clone(), lanes, used: used.clone() };
+            first = first.clone() + count * used;
+            tile
+        });
+        cut.columns = Some(tiles.collect());
+        all[1] = first;
+    }
+    let [m, n] = all;
+    (cut, m, n)
 }

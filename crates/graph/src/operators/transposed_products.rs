@@ -224,8 +224,9 @@ impl Transposed<'_> {
             };
             let (left, right) = (Side::Elements(&left), Side::Elements(&right));
             let last = |_: &mut Cx, sum: Val, _: &Val, _: &Val| sum;
-            let extents = [made, per * each, line.columns];
-            Product { extents, registers, scalar, pairs: false, left, right, last: &last }.build(cx)
+            let extents = super::tiles::sizes([made, per * each, line.columns]);
+            let cut = super::tiles::Cut::default();
+            Product { extents, cut, registers, scalar, pairs: false, left, right, last: &last }.build(cx)
         })
     }
 }

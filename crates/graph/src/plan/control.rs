@@ -5,13 +5,13 @@
 //! one place, from the first iteration to the result of the node. Its new value is computed in a
 //! second place until the iteration ends.
 
-use loops::{Code, Diagnostic};
+use loops::{Code, Diagnostic, Size};
 
 use crate::attribute::AttributeValue;
 use crate::control::{goes_on, trips};
 use crate::graph::{Graph, Node, NodeId, Producer, Value, ValueId};
 
-use super::{Branch, Copy, Place, Planner, Port, Repeat, Rounds, Slice, Step, aligned, carried_bytes};
+use super::{Branch, Copy, Place, Planner, Port, Repeat, Rounds, Slice, Step, carried_bytes};
 
 /// A node with subgraphs that is not translated.
 fn refused(message: impl Into<String>) -> Diagnostic {
@@ -19,6 +19,8 @@ fn refused(message: impl Into<String>) -> Diagnostic {
 }
 
 /// A subgraph after planning: its steps, and its outputs with their places.
+type Scratch = Vec<(Place, Size)>;
+
 type Planned = (Vec<Step>, Vec<(Port, Place)>);
 
 impl<'a> Planner<'a, '_> {
@@ -31,7 +33,7 @@ impl<'a> Planner<'a, '_> {
             "Loop" => self.repeat(id, at, &mut scratch)?,
             _ => self.scan(id, at, &mut scratch)?,
         }
-        scratch.into_iter().for_each(|(offset, bytes)| self.shared.arena.give(offset, bytes));
+        scratch.into_iter().for_each(|(place, bytes)| self.shared.arena.give(place, &bytes));
         let values =
             node.inputs().iter().flatten().chain(node.captures()).chain(node.outputs().iter().flatten());
         self.free(at, values.copied())
@@ -75,7 +77,7 @@ impl<'a> Planner<'a, '_> {
     /// Why a branch can't be taken at these sizes, if that is so. A branch whose results have known
     /// shapes fits.
     fn misfit(&self, id: NodeId, branch: &Graph) -> Option<String> {
-        let known = |id: &ValueId| branch.value(*id).tensor_type().is_some_and(|t| t.known_shape().is_some());
+        let known = |id: &ValueId| branch.value(*id).tensor_type().is_some_and(|t| t.sizes().is_some());
         match branch.outputs().iter().all(known) {
             true => None,
             false => crate::infer::misfit(self.graph, self.shared.opset, id, branch),
@@ -144,10 +146,10 @@ impl<'a> Planner<'a, '_> {
     }
 
     /// Memory for as long as the node runs.
-    fn room(&mut self, bytes: usize, scratch: &mut Vec<(usize, usize)>) -> Place {
-        let offset = self.shared.arena.take(aligned(bytes));
-        scratch.push((offset, aligned(bytes)));
-        Place::Arena(offset)
+    fn room(&mut self, bytes: &Size, scratch: &mut Scratch) -> Place {
+        let place = self.shared.arena.take(bytes);
+        scratch.push((place, bytes.clone()));
+        place
     }
 
     /// The place of result `k` of a node. If nothing reads the result, this is memory that is in
@@ -158,15 +160,15 @@ impl<'a> Planner<'a, '_> {
         k: usize,
         port: &Port,
         at: usize,
-        scratch: &mut Vec<(usize, usize)>,
+        scratch: &mut Scratch,
     ) -> Result<Place, Diagnostic> {
         let Some(bytes) = carried_bytes(port.elem, &port.dims) else {
             return Err(Diagnostic::general(Code("G0403"), format!("result {k} is larger than any memory")));
         };
-        let Some(output) = node.output(k) else { return Ok(self.room(bytes, scratch)) };
+        let Some(output) = node.output(k) else { return Ok(self.room(&bytes, scratch)) };
         // The place is as large as the type that the readers of the result expect.
         let value = self.graph.value(output);
-        let said = value.tensor_type().and_then(|ty| Some((ty.elem, ty.known_shape()?)));
+        let said = value.tensor_type().and_then(|ty| Some((ty.elem, ty.sizes()?)));
         if said.is_some_and(|(elem, dims)| elem != port.elem || dims != port.dims) {
             let what =
                 format!("result {k} is declared as {} and is {}{:?}", shown(value), port.elem, port.dims);
@@ -175,7 +177,7 @@ impl<'a> Planner<'a, '_> {
         if let Some(place) = self.places.get(&output) {
             return Ok(*place);
         }
-        let place = Place::Arena(self.shared.arena.take(aligned(bytes)));
+        let place = self.shared.arena.take(&bytes);
         self.places.insert(output, place);
         self.last.entry(output).or_insert(at);
         Ok(place)
@@ -206,7 +208,7 @@ impl<'a> Planner<'a, '_> {
         Ok((planner.steps, ports.into_iter().zip(places).collect()))
     }
 
-    fn branch(&mut self, id: NodeId, at: usize, scratch: &mut Vec<(usize, usize)>) -> Result<(), Diagnostic> {
+    fn branch(&mut self, id: NodeId, at: usize, scratch: &mut Scratch) -> Result<(), Diagnostic> {
         let node = self.graph.node(id);
         let (then, otherwise) = (self.subgraph(node, "then_branch")?, self.subgraph(node, "else_branch")?);
         let missing = || refused("the condition is missing");
@@ -253,7 +255,7 @@ impl<'a> Planner<'a, '_> {
         node: &Node,
         from: usize,
         (count, at): (usize, usize),
-        scratch: &mut Vec<(usize, usize)>,
+        scratch: &mut Scratch,
     ) -> Result<Vec<Place>, Diagnostic> {
         let mut places = Vec::new();
         for k in 0..count {
@@ -268,20 +270,20 @@ impl<'a> Planner<'a, '_> {
         Ok(places)
     }
 
-    fn repeat(&mut self, id: NodeId, at: usize, scratch: &mut Vec<(usize, usize)>) -> Result<(), Diagnostic> {
+    fn repeat(&mut self, id: NodeId, at: usize, scratch: &mut Scratch) -> Result<(), Diagnostic> {
         let node = self.graph.node(id);
         let body = self.subgraph(node, "body")?;
         let count = node.inputs().len().saturating_sub(2);
         let known = trips(self.graph, node, body);
         let stacked = body.outputs().len().saturating_sub(1 + count);
         let limit = match (known, node.input(0)) {
-            (Some(rounds), _) => Rounds::Known(rounds),
+            (Some(rounds), _) => Rounds::Known(Size::constant(rounds)),
             (None, Some(limit)) => Rounds::Data(self.place(self.root(limit))?),
             (None, None) => Rounds::Unlimited,
         };
         let states = self.states(node, 2, (count, at), scratch)?;
-        let asked = (!goes_on(self.graph, node, body)).then(|| self.room(1, scratch));
-        let number = self.room(8, scratch);
+        let asked = (!goes_on(self.graph, node, body)).then(|| self.room(&Size::constant(1), scratch));
+        let number = self.room(&Size::constant(8), scratch);
         let counted = body
             .inputs()
             .first()
@@ -292,14 +294,17 @@ impl<'a> Planner<'a, '_> {
                     Some(condition) => self.place(self.root(condition))?,
                     None => self.truth(),
                 };
-                self.steps.push(copy(from, going, 1));
+                self.steps.push(copy(from, going, Size::constant(1)));
                 going
             }
             None => self.truth(),
         };
         let inputs: Vec<Place> = [number, going].into_iter().chain(states.iter().copied()).collect();
-        let rows =
-            Rows { states: states.clone(), lengths: vec![(known.unwrap_or(0), false); stacked], skipped: 1 };
+        let rows = Rows {
+            states: states.clone(),
+            lengths: vec![(Size::constant(known.unwrap_or(0)), false); stacked],
+            skipped: 1,
+        };
         let (mut steps, moves) = self.round(node, body, &inputs, &rows, at, scratch)?;
         let mut kept = Vec::new();
         if let (Some(going), Some((port, next))) = (asked, moves.first()) {
@@ -318,7 +323,7 @@ impl<'a> Planner<'a, '_> {
         Ok(())
     }
 
-    fn scan(&mut self, id: NodeId, at: usize, scratch: &mut Vec<(usize, usize)>) -> Result<(), Diagnostic> {
+    fn scan(&mut self, id: NodeId, at: usize, scratch: &mut Scratch) -> Result<(), Diagnostic> {
         let node = self.graph.node(id);
         let body = self.subgraph(node, "body")?;
         let scanned = usize::try_from(node.int("num_scan_inputs", 1)).unwrap_or(1).min(node.inputs().len());
@@ -327,31 +332,28 @@ impl<'a> Planner<'a, '_> {
         let states = self.states(node, 0, (count, at), scratch)?;
         let mut inputs = states.clone();
         let mut slices = Vec::new();
-        let mut rounds = 0;
+        let mut rounds = Size::default();
         for k in 0..scanned {
             let missing = || refused(format!("input {} is missing", count + k));
             let input = node.input(count + k).ok_or_else(missing)?;
             let port = self.port(input)?;
-            let length = port.dims.first().copied().unwrap_or(0);
+            let length = port.dims.first().cloned().unwrap_or_default();
             if k > 0 && length != rounds {
                 return Err(refused(format!("input {} has {length} rows, those before {rounds}", count + k)));
             }
             rounds = length;
-            let bytes = port.bytes().checked_div(length).unwrap_or(0);
-            let from = slice(
-                self.place(self.root(input))?,
-                bytes,
-                length as i64,
-                list("scan_input_directions", k) == 1,
-            );
-            let to = self.room(bytes, scratch);
+            let row = port.dims.get(1..).unwrap_or_default();
+            let bytes = carried_bytes(port.elem, row).unwrap_or_default();
+            let from =
+                slice(self.place(self.root(input))?, &bytes, &rounds, list("scan_input_directions", k) == 1);
+            let to = self.room(&bytes, scratch);
             slices.push(Step::Copy(Copy { from, to: to.into(), bytes }));
             inputs.push(to);
         }
         let stacked = body.outputs().len().saturating_sub(count);
         let mut lengths = Vec::new();
         for k in 0..stacked {
-            lengths.push((rounds as i64, list("scan_output_directions", k) == 1));
+            lengths.push((rounds.clone(), list("scan_output_directions", k) == 1));
         }
         let rows = Rows { states: states.clone(), lengths, skipped: 0 };
         let (steps, moves) = self.round(node, body, &inputs, &rows, at, scratch)?;
@@ -360,7 +362,7 @@ impl<'a> Planner<'a, '_> {
         self.keep(kept, &mut steps, scratch);
         let node = crate::infer::label(self.graph, id);
         self.steps.push(Step::Repeat(Repeat {
-            rounds: Rounds::Known(rounds as i64),
+            rounds: Rounds::Known(rounds),
             condition: None,
             number: None,
             body: steps,
@@ -384,7 +386,7 @@ impl<'a> Planner<'a, '_> {
         inputs: &[Place],
         rows: &Rows,
         at: usize,
-        scratch: &mut Vec<(usize, usize)>,
+        scratch: &mut Scratch,
     ) -> Result<Planned, Diagnostic> {
         let first = rows.skipped + rows.states.len();
         if body.outputs().len() < first {
@@ -393,12 +395,12 @@ impl<'a> Planner<'a, '_> {
         let mut wanted = Vec::new();
         for id in body.outputs() {
             let port = self.port_of(body, *id)?;
-            wanted.push(self.room(port.bytes(), scratch));
+            wanted.push(self.room(&port.bytes(), scratch));
         }
         let mut whole = Vec::new();
         for (k, (id, (length, _))) in body.outputs()[first..].iter().zip(&rows.lengths).enumerate() {
             let mut port = self.port_of(body, *id)?;
-            port.dims.insert(0, usize::try_from(*length).unwrap_or(0));
+            port.dims.insert(0, length.clone());
             whole.push(self.result(node, rows.states.len() + k, &port, at, scratch)?);
         }
         let (mut steps, mut outputs) = self.inside(body, inputs, &wanted)?;
@@ -408,7 +410,7 @@ impl<'a> Planner<'a, '_> {
             let bytes = port.bytes();
             steps.push(Step::Copy(Copy {
                 from: from.into(),
-                to: slice(to, bytes, *length, *backward),
+                to: slice(to, &bytes, length, *backward),
                 bytes,
             }));
         }
@@ -417,17 +419,12 @@ impl<'a> Planner<'a, '_> {
 
     /// The results of an iteration become the initial states of the next one. A value may be copied
     /// to one state while another state still has to be copied from it.
-    fn keep(
-        &mut self,
-        mut moves: Vec<(Place, Place, usize)>,
-        steps: &mut Vec<Step>,
-        scratch: &mut Vec<(usize, usize)>,
-    ) {
+    fn keep(&mut self, mut moves: Vec<(Place, Place, Size)>, steps: &mut Vec<Step>, scratch: &mut Scratch) {
         let targets: Vec<Place> = moves.iter().map(|(_, to, _)| *to).collect();
         for (from, to, bytes) in &mut moves {
             if *from != *to && targets.contains(from) {
-                let beside = self.room(*bytes, scratch);
-                steps.push(copy(*from, beside, *bytes));
+                let beside = self.room(bytes, scratch);
+                steps.push(copy(*from, beside, bytes.clone()));
                 *from = beside;
             }
         }
@@ -445,27 +442,29 @@ struct Rows {
     states: Vec<Place>,
     /// The number of rows of each collected result, and whether they are written from the last one
     /// on.
-    lengths: Vec<(i64, bool)>,
+    lengths: Vec<(Size, bool)>,
     /// Outputs of the body before the states.
     skipped: usize,
 }
 
-fn copy(from: Place, to: Place, bytes: usize) -> Step {
+fn copy(from: Place, to: Place, bytes: Size) -> Step {
     Step::Copy(Copy { from: from.into(), to: to.into(), bytes })
 }
 
 /// Row after row of a place.
-fn slice(place: Place, bytes: usize, rows: i64, backward: bool) -> Slice {
-    let step = bytes as isize;
+fn slice(place: Place, bytes: &Size, rows: &Size, backward: bool) -> Slice {
     match backward {
-        true => Slice { place, first: bytes * usize::try_from(rows - 1).unwrap_or(0), step: -step },
-        false => Slice { place, first: 0, step },
+        true => {
+            let first = bytes.clone() * (rows.clone() - Size::constant(1));
+            Slice { place, first, step: Size::constant(-1) * bytes.clone() }
+        }
+        false => Slice { place, first: Size::default(), step: bytes.clone() },
     }
 }
 
 /// Whether two values have the same type, all of it known.
 fn alike(a: &Value, b: &Value) -> bool {
-    let known = |v: &Value| v.tensor_type().and_then(|t| Some((t.elem, t.known_shape()?)));
+    let known = |v: &Value| v.tensor_type().and_then(|t| Some((t.elem, t.sizes()?)));
     known(a).is_some_and(|a| known(b) == Some(a))
 }
 

@@ -24,8 +24,50 @@ pub fn extent_name(input: &Name, axis: usize) -> Name {
 /// `G0401` if an extent of an input is still unknown, or as in [`fix`]; `G0301` if types contradict
 /// each other.
 pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
+    let mut missing: Vec<String> = unbound(model, sizes)?.iter().map(Size::to_string).collect();
+    missing.sort();
+    missing.dedup();
+    if let Some(first) = missing.first() {
+        return Err(Diagnostic::general(
+            Code("G0401"),
+            format!("extents of inputs are not known: {}", missing.join(", ")),
+        )
+        .help(format!("give each a number: --size {first}=1")));
+    }
+    forget_inside(&mut model.graph);
+    fix(model, sizes)
+}
+
+/// Gives some of the extents of the inputs numbers, as [`bind`]. The others stay names; those
+/// without one get that of [`extent_name`].
+///
+/// # Errors
+/// As [`bind`], except that extents may be unknown.
+pub fn bind_some(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
+    unbound(model, sizes)?;
+    let graph = &mut model.graph;
+    for id in graph.inputs().to_vec() {
+        let value = graph.value(id);
+        let name = value.name().clone();
+        let Some(TensorType { elem, shape: Some(shape) }) = value.tensor_type().cloned() else { continue };
+        let named = shape.into_iter().enumerate().map(|(axis, dim)| match dim {
+            Dim::Unknown => Dim::symbol(extent_name(&name, axis)),
+            dim => dim,
+        });
+        graph.declare(id, TensorType::new(elem, named));
+    }
+    forget_inside(graph);
+    fix(model, sizes)?;
+    super::free::assume(model)
+}
+
+/// The extents of the inputs that these numbers do not make numbers.
+///
+/// # Errors
+/// `G0401` for a negative number or an unknown rank, `G0402` for an input that is no tensor.
+fn unbound(model: &Model, sizes: &BTreeMap<Name, i64>) -> Result<Vec<Size>, Diagnostic> {
     none_negative(sizes)?;
-    let mut missing: Vec<String> = Vec::new();
+    let mut missing = Vec::new();
     for id in model.graph.inputs() {
         let value = model.graph.value(*id);
         let Some(ValueType::Tensor(ty)) = value.ty() else {
@@ -45,22 +87,12 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
         for (axis, dim) in shape.iter().enumerate() {
             match fixed(dim, Some((value.name(), axis)), sizes) {
                 Dim::Known(_) => {}
-                Dim::Symbolic(size) => missing.push(format!("{size}")),
-                Dim::Unknown => missing.push(extent_name(value.name(), axis).to_string()),
+                Dim::Symbolic(size) => missing.push(*size),
+                Dim::Unknown => missing.push(Size::param(extent_name(value.name(), axis))),
             }
         }
     }
-    missing.sort();
-    missing.dedup();
-    if let Some(first) = missing.first() {
-        return Err(Diagnostic::general(
-            Code("G0401"),
-            format!("extents of inputs are not known: {}", missing.join(", ")),
-        )
-        .help(format!("give each a number: --size {first}=1")));
-    }
-    forget_inside(&mut model.graph);
-    fix(model, sizes)
+    Ok(missing)
 }
 
 /// Removes the declared types of values in branches and loops. They refer to names, and follow from

@@ -1,5 +1,7 @@
 //! The parts of a plan: calls, copies, branches and loops, with places in memory.
 
+use loops::Size;
+
 use crate::types::ElementType;
 
 /// Where data are.
@@ -13,6 +15,8 @@ pub enum Place {
     Parameters(usize),
     /// The arena, from this byte.
     Arena(usize),
+    /// The room of the arena with this number.
+    Room(usize),
 }
 
 /// What a model does next.
@@ -32,30 +36,30 @@ pub enum Step {
 
 /// Bytes that are copied. Inside a [`Repeat`] the source or the destination may move on with each
 /// iteration.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Copy {
     /// From where.
     pub from: Slice,
     /// To where.
     pub to: Slice,
     /// How many.
-    pub bytes: usize,
+    pub bytes: Size,
 }
 
 /// A place, or a part of a place that moves on with each iteration of the innermost [`Repeat`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
     /// The place of the whole.
     pub place: Place,
     /// The byte of it in the first round.
-    pub first: usize,
+    pub first: Size,
     /// So many bytes further with each round.
-    pub step: isize,
+    pub step: Size,
 }
 
 impl From<Place> for Slice {
     fn from(place: Place) -> Slice {
-        Slice { place, first: 0, step: 0 }
+        Slice { place, first: Size::default(), step: Size::default() }
     }
 }
 
@@ -88,10 +92,10 @@ pub struct Repeat {
 }
 
 /// How often steps are repeated at most.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rounds {
     /// So often.
-    Known(i64),
+    Known(Size),
     /// As often as the `i64` at this place says.
     Data(Place),
     /// As often as the condition holds.
@@ -133,6 +137,8 @@ impl Step {
 pub struct KernelCall {
     /// Which kernel.
     pub kernel: usize,
+    /// The sizes that it is called with.
+    pub sizes: Vec<Size>,
     /// Its arguments.
     pub arguments: Vec<Place>,
     /// Its results.
@@ -152,7 +158,7 @@ pub struct Check {
     /// Type of their elements.
     pub elem: ElementType,
     /// How many there are.
-    pub count: usize,
+    pub count: Size,
     /// The extents of the axes that they count along, in turns.
-    pub extents: Vec<i64>,
+    pub extents: Vec<Size>,
 }

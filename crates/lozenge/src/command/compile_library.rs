@@ -1,6 +1,7 @@
 //! `lozenge compile --shared` and `--static`: a library, its header, its manifest, and what else
 //! goes with it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use crate::failure::{Failure, Source};
 use crate::files::{self, keep, read_source, spares_sources, write_whole};
 use crate::library::{self, Block, Entry, Kind, Manifest, Recipe};
 use crate::models;
-use crate::pipeline::graph::ModelRequest;
+use crate::pipeline::graph::{Extents, ModelRequest};
 use crate::pipeline::{self, Lowered};
 use crate::process::{self, Compiler};
 use crate::report;
@@ -217,6 +218,7 @@ fn of_model(arguments: &Compile, names: &Names) -> Result<Made, Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, arguments.threads)?;
     let request = ModelRequest {
         sizes: bind::by_name(&arguments.sizes)?,
+        extents: Extents::Arguments(BTreeMap::new()),
         memory: arguments.memory.bytes(),
         strict: arguments.choice.strict,
         prefix: arguments.library.prefix()?,
@@ -226,7 +228,8 @@ fn of_model(arguments: &Compile, names: &Names) -> Result<Made, Failure> {
     let model = models::prepare(models::open(&arguments.file)?, &arguments.file, &request)?;
     let compiled = pipeline::graph::compile(&model, &request)?;
     let block = pipeline::graph::parameter_block(&compiled.plan);
-    let entries = vec![library::of_model(&compiled, &file_name(&names.block))];
+    let mut entries = vec![library::of_model(&compiled, &file_name(&names.block))];
+    entries.extend(library::of_memory(&compiled));
     Ok(Made {
         files: vec![("library.c", compiled.source)],
         standard: "-std=c99",

@@ -115,9 +115,11 @@ fn time(probe: &Probe, repetitions: u32) -> Result<(f64, f64), Failure> {
     let executable = model::build(&compiled, Optimise::Fast)?;
     let inputs = compiled.plan.inputs.iter().map(|port| {
         let scalar = graph::operators::carrier(port.elem).unwrap_or(loops::Scalar::F32);
-        (port.name.clone(), model::random(&loops::Elem::Scalar(scalar), port.dims.clone(), 1))
+        let shape = model::shape(port, &BTreeMap::new())?;
+        Ok((port.name.clone(), model::random(&loops::Elem::Scalar(scalar), shape, 1)))
     });
-    let arrays = model::arrays(&compiled, &inputs.collect::<BTreeMap<_, _>>());
+    let inputs = inputs.collect::<Result<BTreeMap<_, _>, Failure>>()?;
+    let arrays = model::arrays(&compiled, &inputs, &BTreeMap::new())?;
     let schedule = Schedule { threads: Some(1), repetitions, warm_up: 2, limit: Duration::from_secs(60) };
     let outcome = executable.run(0, &BTreeMap::new(), &arrays, schedule)?;
     let calls = probe.times as f64;

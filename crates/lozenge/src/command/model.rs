@@ -22,7 +22,7 @@ use crate::files::{keep, write_whole};
 use crate::library;
 use crate::models;
 use crate::npz;
-use crate::pipeline::graph::{self as pipeline, CompiledModel, ModelRequest};
+use crate::pipeline::graph::{self as pipeline, CompiledModel, Extents, ModelRequest};
 use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::target::{ModelFiles, ModelProgram};
@@ -40,6 +40,10 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
     let request = ModelRequest {
         sizes: bind::by_name(&arguments.sizes)?,
+        extents: match arguments.target.abilities().mapping {
+            true => Extents::Numbers,
+            false => Extents::Arguments(BTreeMap::new()),
+        },
         memory: arguments.memory.bytes(),
         strict: arguments.choice.strict,
         prefix: arguments.library.prefix()?,
@@ -87,10 +91,15 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
 ///
 /// # Errors
 /// `X0103` if it does not.
-pub fn fits(compiled: &CompiledModel) -> Result<(), Failure> {
-    let ports = compiled.plan.inputs.iter().chain(&compiled.plan.outputs);
-    let held = ports.map(|port| port.bytes() as u128).sum::<u128>() + compiled.plan.parameter_bytes as u128;
-    let needed = 3 * held + compiled.plan.arena_bytes as u128;
+pub fn fits(compiled: &CompiledModel, sizes: &BTreeMap<Name, i64>) -> Result<(), Failure> {
+    let plan = &compiled.plan;
+    let bytes = |port: &plan::Port| {
+        let bytes = port.bytes().eval(&|name| sizes.get(name).copied());
+        bytes.ok().and_then(|bytes| u128::try_from(bytes).ok()).unwrap_or(u128::MAX)
+    };
+    let ports = plan.inputs.iter().chain(&plan.outputs);
+    let held = ports.map(bytes).fold(plan.parameter_bytes as u128, u128::saturating_add);
+    let needed = held.saturating_mul(3).saturating_add(plan.arena(sizes).unwrap_or(u128::MAX));
     if needed > bind::available_memory() {
         return Err(Failure::environment("X0103", format!("the model needs {}", bind::amount(needed)))
             .note(format!("{} are free", bind::amount(bind::available_memory()))));
@@ -149,22 +158,42 @@ pub fn build(compiled: &CompiledModel, optimise: Optimise) -> Result<Executable,
 
 /// The arrays that a compiled model runs on: the block of parameters, the inputs, room for the
 /// outputs.
-pub fn arrays(compiled: &CompiledModel, inputs: &BTreeMap<Name, loops::Tensor>) -> Vec<loops::Tensor> {
+///
+/// # Errors
+/// `X0203` if an extent has no number.
+pub fn arrays(
+    compiled: &CompiledModel,
+    inputs: &BTreeMap<Name, loops::Tensor>,
+    sizes: &BTreeMap<Name, i64>,
+) -> Result<Vec<loops::Tensor>, Failure> {
     let block = pipeline::parameter_block(&compiled.plan);
     let words: Vec<i64> =
         block.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().unwrap_or([0; 8]))).collect();
     let mut arrays = vec![loops::Tensor { shape: vec![words.len()], data: loops::Data::I64(words) }];
-    for (port, given) in compiled.plan.inputs.iter().map(|p| (p, inputs.get(&p.name))) {
+    let zeros = |port: &plan::Port| {
         let scalar = operators::carrier(port.elem).unwrap_or(loops::Scalar::F32);
-        arrays.push(
-            given.cloned().unwrap_or_else(|| loops::Tensor::zeros(&Elem::Scalar(scalar), port.dims.clone())),
-        );
+        Ok::<_, Failure>(loops::Tensor::zeros(&Elem::Scalar(scalar), shape(port, sizes)?))
+    };
+    for port in &compiled.plan.inputs {
+        arrays.push(inputs.get(&port.name).cloned().map_or_else(|| zeros(port), Ok)?);
     }
     for port in &compiled.plan.outputs {
-        let scalar = operators::carrier(port.elem).unwrap_or(loops::Scalar::F32);
-        arrays.push(loops::Tensor::zeros(&Elem::Scalar(scalar), port.dims.clone()));
+        arrays.push(zeros(port)?);
     }
-    arrays
+    Ok(arrays)
+}
+
+/// The extents of an input or output at these sizes.
+///
+/// # Errors
+/// `X0203` if one has no number, or would be negative.
+pub fn shape(port: &plan::Port, sizes: &BTreeMap<Name, i64>) -> Result<Vec<usize>, Failure> {
+    port.shape(sizes).ok_or_else(|| {
+        let dims: Vec<String> = port.dims.iter().map(ToString::to_string).collect();
+        let message =
+            format!("`{}` has the shape [{}], which is none at these sizes", port.name, dims.join(", "));
+        Failure::refused("X0203", message)
+    })
 }
 
 /// `lozenge show model.onnx --svg`: the graph, or the neighbourhood of a node.
@@ -200,7 +229,8 @@ pub fn times(
     let request = ModelRequest { sizes: bind::by_name(sizes)?, ..models::request(path) };
     let model = models::prepare(models::open(path)?, path, &request)?;
     let compiled = pipeline::compile(&model, &request)?;
-    let inputs = inputs(&compiled, BTreeMap::new(), 1)?;
+    let sizes = &request.sizes;
+    let inputs = inputs(&compiled, BTreeMap::new(), sizes, 1)?;
     let executable = build(&compiled, Optimise::Fast)?;
     let schedule = Schedule {
         threads: Some(threads.unwrap_or(1)),
@@ -208,7 +238,7 @@ pub fn times(
         warm_up: 1,
         limit: Duration::from_secs(600),
     };
-    Ok(executable.run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)?.times)
+    Ok(executable.run(0, sizes, &arrays(&compiled, &inputs, sizes)?, schedule)?.times)
 }
 
 /// `lozenge run model.onnx`.
@@ -227,7 +257,8 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     }
     let mut original = models::open(&arguments.file)?;
     let given = read_arrays(&original, &arguments.arguments)?;
-    let mut sizes = bind::by_name(&arguments.sizes)?;
+    let fixed = bind::by_name(&arguments.sizes)?;
+    let mut sizes = fixed.clone();
     models::sound(&mut original, &arguments.file, arguments.choice.strict)?;
     bind_arrays(&mut original, &given, &mut sizes)?;
     let memory = arguments.memory.bytes();
@@ -240,10 +271,21 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         threads: arguments.threads,
         ..models::request(&arguments.file)
     };
-    let model = models::prepare_sound(original.clone(), &request)?;
+    let built = |request: &ModelRequest| {
+        let model = models::prepare_sound(original.clone(), request)?;
+        arguments.target.backend().build_model(&model, request, arguments)
+    };
+    // What follows from arrays is an argument, where the model can be compiled so.
+    let follows = |(name, _): &(&Name, &i64)| !fixed.contains_key(*name);
+    let more: BTreeMap<Name, i64> =
+        sizes.iter().filter(follows).map(|(name, n)| (name.clone(), *n)).collect();
+    let open = !more.is_empty() && !arguments.target.abilities().mapping;
+    let extents = Extents::Arguments(more);
+    let with_arguments =
+        open.then(|| built(&ModelRequest { sizes: fixed, extents, ..request.clone() }).ok()).flatten();
     let ModelProgram { compiled, executable, notes, emulated } =
-        arguments.target.backend().build_model(&model, &request, arguments)?;
-    let inputs = inputs(&compiled, given, arguments.seed)?;
+        with_arguments.map_or_else(|| built(&request), Ok)?;
+    let inputs = inputs(&compiled, given, &sizes, arguments.seed)?;
     let schedule = Schedule {
         threads: arguments.threads,
         repetitions: arguments.reps,
@@ -251,7 +293,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         limit: Duration::from_secs(arguments.timeout),
     };
     let outcome = executable
-        .run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)
+        .run(0, &sizes, &arrays(&compiled, &inputs, &sizes)?, schedule)
         .map_err(|failure| with_node(failure, &original, &sizes, &inputs, memory))?;
     let (agreement, compared) = match arguments.check {
         None => (None, None),
@@ -398,13 +440,15 @@ fn bind_arrays(
 fn inputs(
     compiled: &CompiledModel,
     mut given: BTreeMap<Name, loops::Tensor>,
+    sizes: &BTreeMap<Name, i64>,
     seed: u64,
 ) -> Result<BTreeMap<Name, loops::Tensor>, Failure> {
     let mut inputs = BTreeMap::new();
     for (k, port) in compiled.plan.inputs.iter().enumerate() {
         let scalar = Elem::Scalar(operators::carrier(port.elem).unwrap_or(loops::Scalar::F32));
+        let shape = shape(port, sizes)?;
         let tensor = match given.remove(&port.name) {
-            Some(tensor) if tensor.data.elem() == scalar && tensor.shape == port.dims => {
+            Some(tensor) if tensor.data.elem() == scalar && tensor.shape == shape => {
                 let kept = || operators::decode(&operators::encode(port.elem, &tensor)?);
                 let narrow = port.elem.scalar().is_none();
                 if narrow && !kept().is_some_and(|kept| difference(&kept, &tensor) == Some(0.0)) {
@@ -417,7 +461,7 @@ fn inputs(
             Some(tensor) => {
                 return Err(Failure::refused(
                     "X0203",
-                    format!("the input `{}` is {} of {:?}", port.name, port.elem, port.dims),
+                    format!("the input `{}` is {} of {shape:?}", port.name, port.elem),
                 )
                 .note(format!(
                     "the array has elements of type {} and the shape {:?}",
@@ -426,8 +470,8 @@ fn inputs(
                 )));
             }
             None => {
-                let mut tensor = random(&scalar, port.dims.clone(), seed.wrapping_add(k as u64));
-                places_below(&mut tensor.data, least_extent(compiled, k));
+                let mut tensor = random(&scalar, shape, seed.wrapping_add(k as u64));
+                places_below(&mut tensor.data, least_extent(compiled, k, sizes));
                 // Elements that the type has.
                 operators::encode(port.elem, &tensor).and_then(|t| operators::decode(&t)).unwrap_or(tensor)
             }
@@ -438,9 +482,10 @@ fn inputs(
 }
 
 /// The least extent of what an input holds places in; none if it is not seen to hold places.
-fn least_extent(compiled: &CompiledModel, input: usize) -> Option<i64> {
+fn least_extent(compiled: &CompiledModel, input: usize, sizes: &BTreeMap<Name, i64>) -> Option<i64> {
     let checks = Step::calls(&compiled.plan.steps).into_iter().flat_map(|call| &call.checks);
-    checks.filter(|check| check.place == Place::Input(input)).flat_map(|check| &check.extents).copied().min()
+    let extents = checks.filter(|check| check.place == Place::Input(input)).flat_map(|check| &check.extents);
+    extents.filter_map(|n| n.eval(&|name| sizes.get(name).copied()).ok()).min()
 }
 
 fn places_below(data: &mut loops::Data, extent: Option<i64>) {

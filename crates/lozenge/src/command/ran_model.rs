@@ -89,7 +89,7 @@ impl Ran<'_> {
             Step::calls(&plan.steps).len(),
             plan.kernels.len(),
             bind::amount(plan.parameter_bytes as u128),
-            bind::amount(plan.arena_bytes as u128)
+            bind::amount(plan.arena(self.sizes).unwrap_or(0))
         );
         for (name, tensor) in self.results() {
             text.push_str(&format!("{name} = {}\n", show(tensor)));

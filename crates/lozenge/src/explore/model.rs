@@ -226,6 +226,7 @@ fn plan_table(plan: &Plan) -> Part {
         }
         Place::Parameters(at) => format!("parameters + {at}"),
         Place::Arena(at) => format!("block + {at}"),
+        Place::Room(k) => format!("room {k} of the block"),
     };
     let all = |places: &[Place]| places.iter().map(place).collect::<Vec<_>>().join(", ");
     let rows = Step::calls(&plan.steps).into_iter().enumerate().map(|(k, call)| {

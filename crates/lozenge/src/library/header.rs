@@ -69,6 +69,7 @@ fn told(entry: &Entry) -> Vec<String> {
         lines.push(format!("  {}: {element} {what}, {mode}", parameter.name));
     }
     lines.extend(entry.conditions.iter().map(|condition| format!("Required: {condition}.")));
+    lines.extend(entry.gives.iter().map(|gives| format!("Returns {gives}.")));
     if !entry.status.is_empty() {
         lines.push("Returns 0, or the results have no meaning:".to_owned());
     }
@@ -168,6 +169,7 @@ mod tests {
             sizes: Vec::new(),
             parameters,
             conditions: Vec::new(),
+            gives: None,
             tested: Vec::new(),
         };
         let c = "bool f(double new, const double a[n][m + 1], double b[][*], double *p);";

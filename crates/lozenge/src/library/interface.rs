@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cfront::{Export, ExportParam};
 use functional::Definition;
-use loops::{Elem, Function, ParamMode};
+use loops::{Elem, Function, ParamMode, Size};
 use targets::Signature;
 
 use crate::check;
@@ -21,6 +21,8 @@ pub struct Entry {
     pub symbol: String,
     /// Type of its result in C.
     pub result: String,
+    /// What its result is, where that is said and no status.
+    pub gives: Option<String>,
     /// What its result says; empty where that is not a status.
     pub status: Vec<Status>,
     /// Names of the parameters that are sizes.
@@ -73,16 +75,7 @@ pub fn of_programs<'f>(
 }
 
 fn of_program(function: &Function, definition: Option<&Definition>, signature: &Signature) -> Entry {
-    let size = |name: &loops::Name| Parameter {
-        name: name.to_string(),
-        c_type: "int64_t".to_owned(),
-        element: Some("i64".to_owned()),
-        shape: Some(Vec::new()),
-        mode: ParamMode::In,
-        pointer: false,
-        nested: false,
-    };
-    let mut parameters: Vec<Parameter> = signature.sizes.iter().map(size).collect();
+    let mut parameters: Vec<Parameter> = signature.sizes.iter().map(of_size).collect();
     parameters.extend(function.params.iter().zip(&signature.params).map(|(param, c)| Parameter {
         name: param.name.to_string(),
         c_type: c.c_type.clone(),
@@ -104,8 +97,21 @@ fn of_program(function: &Function, definition: Option<&Definition>, signature: &
         status: vec![DONE, MEMORY, SIZES],
         sizes: signature.sizes.iter().map(ToString::to_string).collect(),
         parameters,
+        gives: None,
         conditions,
         tested: Vec::new(),
+    }
+}
+
+fn of_size(name: &loops::Name) -> Parameter {
+    Parameter {
+        name: name.to_string(),
+        c_type: "int64_t".to_owned(),
+        element: Some("i64".to_owned()),
+        shape: Some(Vec::new()),
+        mode: ParamMode::In,
+        pointer: false,
+        nested: false,
     }
 }
 
@@ -119,23 +125,18 @@ fn apart(parameters: &[Parameter]) -> Option<String> {
 /// The one function of a model.
 pub fn of_model(compiled: &CompiledModel, block: &str) -> Entry {
     let plan = &compiled.plan;
-    let dims = std::iter::once(vec![plan.parameter_bytes / 8])
+    let dims = std::iter::once(vec![Size::constant(plan.parameter_bytes as i64 / 8)])
         .chain(plan.inputs.iter().chain(&plan.outputs).map(|port| port.dims.clone()));
-    let parameters: Vec<Parameter> = compiled
-        .signature
-        .params
-        .iter()
-        .zip(dims)
-        .map(|(param, dims)| Parameter {
-            name: param.name.to_string(),
-            c_type: param.c_type.clone(),
-            element: Some(param.elem.to_string()),
-            shape: Some(dims.iter().map(|n| Some(n.to_string())).collect()),
-            mode: param.mode,
-            pointer: true,
-            nested: false,
-        })
-        .collect();
+    let mut parameters: Vec<Parameter> = compiled.signature.sizes.iter().map(of_size).collect();
+    parameters.extend(compiled.signature.params.iter().zip(dims).map(|(param, dims)| Parameter {
+        name: param.name.to_string(),
+        c_type: param.c_type.clone(),
+        element: Some(param.elem.to_string()),
+        shape: Some(dims.iter().map(|n| Some(n.to_string())).collect()),
+        mode: param.mode,
+        pointer: true,
+        nested: false,
+    }));
     let mut conditions = Vec::new();
     if plan.parameter_bytes > 0 {
         let bytes = plan.parameter_bytes;
@@ -143,7 +144,11 @@ pub fn of_model(compiled: &CompiledModel, block: &str) -> Entry {
             .push(format!("`parameters` are the {bytes} bytes of {block}, at an address that 64 divides"));
     }
     conditions.extend(apart(&parameters));
-    let mut status = vec![DONE, MEMORY, OUTSIDE];
+    let mut status = vec![DONE, MEMORY];
+    if !plan.extents.is_empty() {
+        status.push(SIZES);
+    }
+    status.push(OUTSIDE);
     if Step::fails(&plan.steps) {
         status.push(UNFIT);
     }
@@ -152,11 +157,31 @@ pub fn of_model(compiled: &CompiledModel, block: &str) -> Entry {
         symbol: compiled.signature.c_name.clone(),
         result: "int".to_owned(),
         status,
-        sizes: Vec::new(),
+        sizes: plan.extents.iter().map(ToString::to_string).collect(),
         parameters,
+        gives: None,
         conditions,
         tested: Vec::new(),
     }
+}
+
+/// The function that tells the bytes that a run of a model takes, if extents are arguments.
+pub fn of_memory(compiled: &CompiledModel) -> Option<Entry> {
+    let symbol = compiled.memory.clone()?;
+    let sizes = &compiled.signature.sizes;
+    Some(Entry {
+        name: symbol.clone(),
+        symbol,
+        result: "int64_t".to_owned(),
+        status: Vec::new(),
+        sizes: sizes.iter().map(ToString::to_string).collect(),
+        parameters: sizes.iter().map(of_size).collect(),
+        gives: Some(
+            "the bytes that a run takes, or -1 if the sizes are not those that are required".to_owned(),
+        ),
+        conditions: Vec::new(),
+        tested: Vec::new(),
+    })
 }
 
 /// What is known of the regions of a function.
@@ -198,6 +223,7 @@ pub fn of_c(export: &Export, regions: Regions) -> Option<Entry> {
         status: Vec::new(),
         sizes: sizes.map(str::to_owned).collect(),
         parameters: interface.params.iter().enumerate().map(|(k, p)| c_parameter(k, p)).collect(),
+        gives: None,
         conditions,
         tested: regions.tested,
     })

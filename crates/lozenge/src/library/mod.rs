@@ -11,5 +11,5 @@ mod manifest;
 
 pub use build::{Kind, Recipe, build, flags};
 pub use header::header;
-pub use interface::{Entry, Regions, of_c, of_model, of_programs};
+pub use interface::{Entry, Regions, of_c, of_memory, of_model, of_programs};
 pub use manifest::{Block, Manifest, generator, pkg_config};

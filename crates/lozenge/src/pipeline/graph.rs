@@ -29,6 +29,8 @@ pub struct CompiledModel {
     pub header: String,
     /// The function of the whole model.
     pub signature: Signature,
+    /// The function that tells the bytes that a run takes, where extents are arguments.
+    pub memory: Option<String>,
     /// The functions that it calls.
     pub kernels: Vec<Signature>,
 }
@@ -40,6 +42,8 @@ pub struct ModelRequest {
     pub name: String,
     /// Numbers for the named extents of its inputs.
     pub sizes: BTreeMap<Name, i64>,
+    /// What becomes of the named extents without a number.
+    pub extents: Extents,
     /// Bytes for constants that are computed.
     pub memory: u64,
     /// What the function of the model is called; none: by the name of the file.
@@ -60,11 +64,22 @@ pub struct ModelRequest {
     pub progress: Progress,
 }
 
+/// What becomes of named extents without a number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Extents {
+    /// There may be none.
+    #[default]
+    Numbers,
+    /// They are arguments of the C function. For a run these numbers are known.
+    Arguments(BTreeMap<Name, i64>),
+}
+
 impl Default for ModelRequest {
     fn default() -> ModelRequest {
         ModelRequest {
             name: "model".to_owned(),
             sizes: BTreeMap::new(),
+            extents: Extents::default(),
             memory: Budget::default().memory,
             prefix: None,
             profile: false,
@@ -83,6 +98,15 @@ impl ModelRequest {
     pub(crate) fn function(&self) -> String {
         let of_file = || Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         self.prefix.clone().or_else(of_file).filter(|name| !name.is_empty()).unwrap_or("model".to_owned())
+    }
+
+    /// The numbers that are known for a run.
+    pub fn numbers(&self) -> BTreeMap<Name, i64> {
+        let mut numbers = self.sizes.clone();
+        if let Extents::Arguments(more) = &self.extents {
+            numbers.extend(more.clone());
+        }
+        numbers
     }
 
     /// The vector registers to compile for.
@@ -159,7 +183,11 @@ pub fn declared(model: &Model, name: &str, strict: bool) -> Result<Vec<String>, 
 /// What inference finds.
 pub fn prepare(mut model: Model, request: &ModelRequest) -> Result<(Model, Vec<String>), Failure> {
     let refuse = |d| at(&request.name, d);
-    plan::bind(&mut model, &request.sizes).map_err(refuse)?;
+    match request.extents {
+        Extents::Numbers => plan::bind(&mut model, &request.sizes),
+        Extents::Arguments(_) => plan::bind_some(&mut model, &request.sizes),
+    }
+    .map_err(refuse)?;
     let warnings = declared(&model, &request.name, request.strict)?;
     let options = FoldOptions { returned: true, ..FoldOptions::default() }.within(request.memory);
     graph::control::settle(&mut model, &options).map_err(refuse)?;
@@ -203,20 +231,24 @@ pub(super) fn assembled(
         outputs: plan.outputs.iter().map(port).collect(),
         parameter_bytes: plan.parameter_bytes,
         arena_bytes: plan.arena_bytes.next_multiple_of(64),
+        rooms: plan.rooms.iter().map(|room| room.bytes.clone()).collect(),
+        extents: plan.extents.clone(),
         workspace_bytes: workspace_bytes.min(MOST_WORKSPACE),
         steps: plan.steps.iter().map(step).collect(),
         profile: request.profile,
     };
-    let (driver, signature) = model::driver(&whole, &emitted.signatures);
+    let model::Driver { text: driver, signature, memory } = model::driver(&whole, &emitted.signatures);
     let source = format!(
         "{HEAD}{}\n{driver}",
         emitted.source.replacen("#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n", "", 1)
     );
     let kernels = emitted.signatures;
-    let mut compiled = CompiledModel { plan, program, source, header: String::new(), signature, kernels };
+    let mut compiled =
+        CompiledModel { plan, program, source, header: String::new(), signature, memory, kernels };
     let name = compiled.signature.c_name.clone();
-    let entry = library::of_model(&compiled, "the file that came with the C");
-    compiled.header = library::header(&format!("{name}.h"), &request.about, &[], &[entry]);
+    let mut entries = vec![library::of_model(&compiled, "the file that came with the C")];
+    entries.extend(library::of_memory(&compiled));
+    compiled.header = library::header(&format!("{name}.h"), &request.about, &[], &entries);
     Ok(compiled)
 }
 
@@ -241,11 +273,12 @@ fn place(place: Place) -> model::Place {
         Place::Output(k) => model::Place::Output(k),
         Place::Parameters(at) => model::Place::Parameters(at),
         Place::Arena(at) => model::Place::Arena(at),
+        Place::Room(k) => model::Place::Room(k),
     }
 }
 
-fn slice(slice: plan::Slice) -> model::Slice {
-    model::Slice { place: place(slice.place), first: slice.first, step: slice.step }
+fn slice(slice: &plan::Slice) -> model::Slice {
+    model::Slice { place: place(slice.place), first: slice.first.clone(), step: slice.step.clone() }
 }
 
 /// A step of a plan as the target takes it.
@@ -253,19 +286,20 @@ fn step(step: &Step) -> model::Step {
     let check = |check: &plan::Check| model::Check {
         place: place(check.place),
         elem: operators::carrier(check.elem).unwrap_or(loops::Scalar::I64),
-        count: check.count,
+        count: check.count.clone(),
         extents: check.extents.clone(),
     };
     let all = |steps: &[Step]| steps.iter().map(self::step).collect();
     match step {
         Step::Call(call) => model::Step::Call(Call {
             function: call.kernel,
+            sizes: call.sizes.clone(),
             arguments: call.arguments.iter().chain(&call.results).copied().map(place).collect(),
             checks: call.checks.iter().map(check).collect(),
             comment: call.node.clone(),
         }),
         Step::Copy(copy) => {
-            model::Step::Copy { from: slice(copy.from), to: slice(copy.to), bytes: copy.bytes }
+            model::Step::Copy { from: slice(&copy.from), to: slice(&copy.to), bytes: copy.bytes.clone() }
         }
         Step::Branch(branch) => model::Step::Branch {
             condition: place(branch.condition),
@@ -275,9 +309,9 @@ fn step(step: &Step) -> model::Step {
         },
         Step::Fail(why) => model::Step::Fail(why.clone()),
         Step::Repeat(repeat) => model::Step::Repeat {
-            rounds: match repeat.rounds {
-                plan::Rounds::Known(n) => model::Rounds::Known(n),
-                plan::Rounds::Data(at) => model::Rounds::Data(place(at)),
+            rounds: match &repeat.rounds {
+                plan::Rounds::Known(n) => model::Rounds::Known(n.clone()),
+                plan::Rounds::Data(at) => model::Rounds::Data(place(*at)),
                 plan::Rounds::Unlimited => model::Rounds::Unlimited,
             },
             condition: repeat.condition.map(place),

@@ -66,7 +66,7 @@ impl Backend for Athread {
         arguments: &Run,
     ) -> Result<ModelProgram, Failure> {
         let made = model_on_cores::compile(model, request)?;
-        command::model::fits(&made.compiled)?;
+        command::model::fits(&made.compiled, &request.numbers())?;
         let compiler = Compiler::find()?;
         let emulator = Emulator::build(&compiler)?;
         let routines = std::slice::from_ref(&made.compiled.signature);

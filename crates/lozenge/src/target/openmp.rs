@@ -55,7 +55,7 @@ impl Backend for OpenMp {
         arguments: &Run,
     ) -> Result<ModelProgram, Failure> {
         let compiled = pipeline::compile(model, request)?;
-        command::model::fits(&compiled)?;
+        command::model::fits(&compiled, &request.numbers())?;
         let exact = arguments.check == Some(Against::Evaluator);
         let optimise = if exact { Optimise::FastExact } else { Optimise::Fast };
         let executable = command::model::build(&compiled, optimise)?;

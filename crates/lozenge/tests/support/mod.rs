@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use graph::evaluate::{Datum, evaluate};
-use graph::plan::Step;
+use graph::plan::{Port, Step};
 use graph::{Model, operators, text};
 use loops::Registers;
 use lozenge::execute::{Build, Executable, Schedule};
@@ -25,6 +25,10 @@ pub fn model(inits: &[(&str, &[usize])], body: &str) -> Model {
     text::parse_model(&text).unwrap_or_else(|why| panic!("{why}: {body}"))
 }
 
+fn shape(port: &Port) -> Vec<usize> {
+    port.shape(&BTreeMap::new()).expect("numbers")
+}
+
 /// Compiles and runs a model for both kinds of processors; how many calls it has.
 pub fn calls(model: &Model) -> usize {
     let mut count = 0;
@@ -40,7 +44,7 @@ pub fn calls(model: &Model) -> usize {
         let mut values = HashMap::new();
         for (k, port) in compiled.plan.inputs.iter().enumerate() {
             let scalar = operators::carrier(port.elem).expect("a type");
-            let tensor = loops::Tensor::random(&loops::Elem::Scalar(scalar), port.dims.clone(), 7 + k as u64);
+            let tensor = loops::Tensor::random(&loops::Elem::Scalar(scalar), shape(port), 7 + k as u64);
             let value = operators::encode(port.elem, &tensor).expect("a tensor");
             let tensor = operators::decode(&value).expect("its elements");
             values.insert(port.name.clone(), Datum::from(value));
@@ -48,7 +52,7 @@ pub fn calls(model: &Model) -> usize {
         }
         for port in &compiled.plan.outputs {
             let scalar = operators::carrier(port.elem).expect("a type");
-            arrays.push(loops::Tensor::zeros(&loops::Elem::Scalar(scalar), port.dims.clone()));
+            arrays.push(loops::Tensor::zeros(&loops::Elem::Scalar(scalar), shape(port)));
         }
         let build = Build {
             files: &[("program.c", &compiled.source)],

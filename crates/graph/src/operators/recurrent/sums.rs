@@ -214,7 +214,8 @@ impl Tiled {
         };
         let last = |_: &mut Cx, sum: Val, _: &Val, _: &Val| sum;
         let (registers, left) = (self.registers, Side::Elements(&rows));
-        Product { extents, registers, scalar, pairs: false, left, right, last: &last }.build(cx)
+        let (extents, cut) = (tiles::sizes(extents), tiles::Cut::default());
+        Product { extents, cut, registers, scalar, pairs: false, left, right, last: &last }.build(cx)
     }
 }
 
