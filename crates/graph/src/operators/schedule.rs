@@ -15,8 +15,9 @@ use super::{After, Call, Cut, Meaning};
 /// Loops that compute fewer numbers than this are not worth starting threads.
 const WORTH_THREADS: f64 = 32_768.0;
 
-/// What a symbolic extent is taken for where work is estimated.
-const TYPICAL: f64 = 64.0;
+/// What a symbolic extent is taken for where work is estimated: a name may stand for a product of
+/// extents, and the parallel loop tests when it runs whether it has enough work.
+const TYPICAL: f64 = 65_536.0;
 
 /// The program of a call with an execution strategy. C is made from it. It computes the same as
 /// [`super::meaning`], to the last bit.
