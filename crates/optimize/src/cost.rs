@@ -156,6 +156,8 @@ fn is_window(function: &Function, size: &Name) -> bool {
 struct Work {
     compute: f64,
     forks: f64,
+    /// Getting memory: once, since each thread keeps what a loop declares.
+    memory: f64,
     /// Accesses, with the loops of the stretch around each, outermost first.
     sites: Vec<Site>,
     /// Lines into each cache, where a loop has them settled.
@@ -168,7 +170,8 @@ struct Work {
 
 impl Work {
     fn finished(&self, machine: &Machine) -> Cost {
-        let mut cost = Cost { compute: self.compute, forks: self.forks, ..Cost::default() };
+        let forks = self.forks + self.memory;
+        let mut cost = Cost { compute: self.compute, forks, ..Cost::default() };
         for ((moves, lines), cache) in cost.moves.iter_mut().zip(self.lines).zip(&machine.caches) {
             *moves = lines * cache.line / self.spread.max(1.0).min(cache.together);
         }
@@ -229,12 +232,8 @@ impl Walk<'_> {
             Stmt::Local(local) => {
                 let small = matches!(local.storage, Storage::Auto | Storage::Stack);
                 self.declare(&local.name, &local.elem, &local.dims, small);
-                let compute = self.allocation(local) * self.probability;
-                if compute > 0.0 {
-                    vec![Work { compute, spread: 1.0, ..Work::default() }]
-                } else {
-                    Vec::new()
-                }
+                let memory = self.allocation(local);
+                if memory > 0.0 { vec![Work { memory, spread: 1.0, ..Work::default() }] } else { Vec::new() }
             }
             Stmt::Assign(assign) => {
                 let unrolled = Vec::new();
@@ -384,6 +383,7 @@ fn joined(parts: Vec<Work>) -> Work {
     for part in parts {
         all.compute += part.compute;
         all.forks += part.forks;
+        all.memory += part.memory;
         all.spread = all.spread.max(part.spread);
         all.lines.iter_mut().zip(part.lines).for_each(|(a, b)| *a += b);
         all.sites.extend(part.sites);

@@ -351,15 +351,17 @@ impl View<'_> {
         let mut of_lines: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for unit in self.units {
             let Ok(function) = &unit.lowered else { continue };
-            let emit = |function: &Function| self.c_of(&unit.name, function);
             let labelled = self.labelled(unit);
-            let found = labelled.as_ref().and_then(|(labelled, _)| lines::of_c(labelled, emit));
+            // Where something is tested before a region, its lines are shorter.
+            let placed = [false, true].into_iter().find_map(|tested| {
+                let emit = |function: &Function| self.c_of(&unit.name, function, tested);
+                let found = labelled.as_ref().and_then(|(labelled, _)| lines::of_c(labelled, emit));
+                // Where nothing is known of statements, the lines are at least those of the definition.
+                let found = found.or_else(|| emit(function).map(|text| lines::unmarked(&text)))?;
+                Some((lines::place(&shown, &found)?, found))
+            });
             let originals = labelled.map(|(_, originals)| originals).unwrap_or_default();
-            // Where nothing is known of statements, the lines are at least those of the definition.
-            let Some(found) = found.or_else(|| emit(function).map(|text| lines::unmarked(&text))) else {
-                continue;
-            };
-            let Some(first) = lines::place(&shown, &found) else { continue };
+            let Some((first, found)) = placed else { continue };
             for (k, (_, labels)) in found.iter().enumerate() {
                 let labels = labels.iter().filter_map(|label| originals.get(label));
                 let mut origins: Vec<usize> = labels.map(|label| self.statement(page, unit, label)).collect();
@@ -391,10 +393,10 @@ impl View<'_> {
         Ok((pipeline::printed(&Program { functions }, self.request)?.source, Vec::new()))
     }
 
-    /// The lines of C that one function becomes.
-    fn c_of(&self, name: &str, function: &Function) -> Option<String> {
+    /// The lines of C that one function becomes; for a region, with or without a test before it.
+    fn c_of(&self, name: &str, function: &Function, tested: bool) -> Option<String> {
         if self.front.kind() == Kind::C {
-            return pipeline::region_text(self.front, name, function).ok();
+            return pipeline::region_text(self.front, name, function, tested).ok();
         }
         let program = Program { functions: vec![function.clone()] };
         let text = pipeline::printed(&program, self.request).ok()?.source;

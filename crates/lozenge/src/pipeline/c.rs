@@ -407,15 +407,22 @@ fn conditions(
 ///
 /// # Errors
 /// `X0006` if there is no such region; what the target refuses.
-pub fn region_text(front: &Front, name: &str, function: &Function) -> Result<String, Failure> {
+pub fn region_text(front: &Front, name: &str, function: &Function, tested: bool) -> Result<String, Failure> {
     let Some(info) = front.region(name) else {
         return Err(Failure::refused("X0006", format!("there is no region `{name}`")));
     };
     let source = &front.source;
     let function = passes::SCHEDULED.run(function.clone(), &mut Vec::new());
-    targets::emit_region(&function, &names(&source.text, info), &targets::Options::default())
+    let mut names = names(&source.text, info);
+    if tested {
+        names.indent.push_str(INSIDE);
+    }
+    targets::emit_region(&function, &names, &targets::Options::default())
         .map_err(|d| Failure::in_source(source, vec![d]))
 }
+
+/// What the lines of a result begin with, where something is tested before it.
+pub(super) const INSIDE: &str = "  ";
 
 /// The C file with its mapped regions as spawns; none for other sources.
 pub fn athread(

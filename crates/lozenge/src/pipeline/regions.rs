@@ -7,7 +7,7 @@ use cfront::{CFile, RegionInfo, Replacement};
 use loops::{Diagnostic, Function};
 
 use super::Emission;
-use super::c::{first_line, is_auto, names, optimise, remark};
+use super::c::{INSIDE, first_line, is_auto, names, optimise, remark};
 use super::gain;
 use super::versions::{self, Tested};
 use crate::failure::{Failure, Source};
@@ -175,7 +175,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
     one.promise = Some(versions::promise(info, note.as_ref(), request));
     let mut names = names(&source.text, info);
     if !conditions.is_empty() || !info.assumptions.is_empty() {
-        names.indent.push_str("  ");
+        names.indent.push_str(INSIDE);
     }
     one.warnings.extend(note);
     let text = targets::emit_region(&function, &names, &targets::Options::default())
