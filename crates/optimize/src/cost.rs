@@ -103,7 +103,10 @@ impl Cost {
 
 /// The predicted cost of a function. Work in proportion to its length times the depth of its loops.
 pub fn cost(function: &Function, machine: &Machine) -> Cost {
-    cost_at(function, machine, &|size| usual(function, size, ELEMENTS))
+    // Sizes that are no extents may be much larger than they are taken as: what a parallel loop
+    // costs where it does not pay is no reason to leave it.
+    let machine = Machine { enter: 0.0, ..machine.clone() };
+    cost_at(function, &machine, &|size| usual(function, size, ELEMENTS))
 }
 
 /// As [`cost`], with a number for each size.

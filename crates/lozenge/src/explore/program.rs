@@ -356,7 +356,8 @@ impl View<'_> {
             let placed = [false, true].into_iter().find_map(|tested| {
                 let emit = |function: &Function| self.c_of(&unit.name, function, tested);
                 let found = labelled.as_ref().and_then(|(labelled, _)| lines::of_c(labelled, emit));
-                // Where nothing is known of statements, the lines are at least those of the definition.
+                // Where nothing is known of statements, the lines are at least those of the
+                // definition.
                 let found = found.or_else(|| emit(function).map(|text| lines::unmarked(&text)))?;
                 Some((lines::place(&shown, &found)?, found))
             });

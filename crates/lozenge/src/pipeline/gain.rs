@@ -7,7 +7,7 @@
 use cfront::RegionInfo;
 use loops::{Access, BinaryOp, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, visit};
 
-use optimize::{MARGIN, Machine};
+use optimize::Machine;
 
 use super::c::names;
 use crate::failure::Source;
@@ -59,10 +59,6 @@ pub(crate) fn by_threads_alone(
     let told = |l: &Loop| l.kind == LoopKind::Vector && !vectorised_anyway(l);
     if loops::directive::any(text) {
         return false;
-    }
-    // As sure as a prediction can be.
-    if on_one_thread.is_some_and(|times| times * MARGIN < 1.0) {
-        return true;
     }
     if any_loop(&result.body, told) {
         return false;
