@@ -98,14 +98,16 @@ impl Program {
     }
 
     fn whole_function(&self, definition: &str) -> Option<String> {
-        let info = self.front.region(definition)?;
+        let info = &self.front.region(definition)?.info;
         let (before, after) = (&self.source.text[..info.bytes.start], &self.source.text[info.bytes.end..]);
         crate::text::is_whole_body(before, after).then(|| info.c_function.clone())
     }
 
     /// Names of parameters in the order of the C function, as far as they are its parameters.
     pub fn order(&self, definition: &str) -> Vec<Name> {
-        let Some(info) = self.front.region(definition) else { return Vec::new() };
+        let Some(info) = self.front.region(definition).map(|region| &region.info) else {
+            return Vec::new();
+        };
         let before = &self.source.text[..info.bytes.start];
         let declared = crate::text::identifiers_of_parameters(before, &info.c_function);
         let place = |owner: &str| declared.iter().position(|name| name == owner);

@@ -11,11 +11,11 @@ use graph::evaluate::{Datum, evaluate};
 use graph::generate::{Scale, generate};
 use graph::{Model, operators, plan, text};
 use loops::{Name, Registers, Tensor};
-use lozenge::execute::{Build, Executable, Schedule};
-use lozenge::pipeline::graph::{CompiledModel, Extents, ModelRequest, compile, parameter_block, prepare};
-use lozenge::process::{Compiler, Optimise};
+use lozenge::execute::{Executable, Schedule};
+use lozenge::pipeline::graph::{CompiledModel, Extents, ModelRequest, compile, prepare};
+use lozenge::process::Compiler;
 use lozenge::value::{Closeness, difference};
-use support::model;
+use support::{built, model, parameters};
 
 type Sizes = BTreeMap<Name, i64>;
 
@@ -25,17 +25,6 @@ const WIDE: Registers = Registers { count: 32, bytes: 64 };
 fn compiled(model: &Model, request: &ModelRequest) -> CompiledModel {
     let (prepared, _) = prepare(model.clone(), request).unwrap_or_else(|why| panic!("{why:?}"));
     compile(&prepared, request).unwrap_or_else(|why| panic!("{why:?}"))
-}
-
-fn built(compiled: &CompiledModel, compiler: &Compiler) -> Executable {
-    let build = Build {
-        files: &[("program.c", &compiled.source)],
-        routines: std::slice::from_ref(&compiled.signature),
-        header: &compiled.header,
-        flags: Optimise::FastExact.flags(),
-        libraries: &[],
-    };
-    Executable::build(compiler, &build).unwrap_or_else(|why| panic!("{why:?}\n{}", compiled.source))
 }
 
 fn zeros(port: &plan::Port, sizes: &Sizes) -> Tensor {
@@ -60,10 +49,7 @@ fn inputs(compiled: &CompiledModel, sizes: &Sizes) -> Vec<Tensor> {
 }
 
 fn run(executable: &Executable, compiled: &CompiledModel, sizes: &Sizes, given: &[Tensor]) -> Vec<Tensor> {
-    let words = parameter_block(&compiled.plan);
-    let words: Vec<i64> =
-        words.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().expect("8 bytes"))).collect();
-    let mut arrays = vec![Tensor { shape: vec![words.len()], data: loops::Data::I64(words) }];
+    let mut arrays = vec![parameters(compiled)];
     arrays.extend(given.iter().cloned());
     arrays.extend(compiled.plan.outputs.iter().map(|port| zeros(port, sizes)));
     let schedule = Schedule { threads: Some(2), ..Schedule::ONCE };
@@ -86,13 +72,14 @@ fn evaluated(model: &Model, compiled: &CompiledModel, sizes: &Sizes, given: &[Te
         .collect()
 }
 
-/// gcc, and clang where there is one.
+/// gcc and clang.
 fn compilers() -> Vec<Compiler> {
-    let there = |command: &&str| {
-        std::process::Command::new(command).arg("--version").output().is_ok_and(|out| out.status.success())
-    };
     let limit = Compiler::find().expect("a C compiler").limit;
-    let all = ["gcc", "clang"].into_iter().filter(there);
+    let there = |command: &&str| {
+        let version = std::process::Command::new(command).arg("--version").output();
+        assert!(version.is_ok_and(|out| out.status.success()), "{command} is missing: ./x setup installs it");
+    };
+    let all = ["gcc", "clang-16"].into_iter().inspect(there);
     all.map(|command| Compiler { command: command.into(), limit }).collect()
 }
 

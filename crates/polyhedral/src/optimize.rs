@@ -13,7 +13,7 @@ mod shapes;
 use std::collections::BTreeMap;
 
 use ::optimize::Machine;
-use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update, visit};
+use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
 use passes::{Applied, Pass};
 
 use crate::check::{self, Checked};
@@ -216,8 +216,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
             if schedule.code.is_some() {
                 result.report.on_one_thread =
                     Some(candidates::on_one_thread(function, &result.function, options));
-                let contraction = |stmt: &Stmt| matches!(stmt, Stmt::Block { mark: Some(mark), .. } if mark.as_str() == contraction::MARK);
-                result.report.contracted = visit::nodes(&result.function.body).any(contraction);
+                result.report.contracted = contraction::any(&result.function);
             }
             result
         }

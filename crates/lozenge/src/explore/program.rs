@@ -146,7 +146,7 @@ impl View<'_> {
         let text = self.source.text.as_bytes();
         let line_of = |at: u32| text[..text.len().min(at as usize)].iter().filter(|b| **b == b'\n').count();
         for unit in self.units {
-            let region = self.front.region(&unit.name);
+            let region = self.front.region(&unit.name).map(|region| &region.info);
             for (label, span) in region.iter().flat_map(|info| &info.statement_spans) {
                 let origin = self.statement(page, unit, label);
                 for line in line_of(span.start)..=line_of(span.end.saturating_sub(1)) {
@@ -170,7 +170,7 @@ impl View<'_> {
 
     /// The lines of a definition, counted from 0.
     fn of_definition(&self, unit: &Unit) -> Option<std::ops::RangeInclusive<usize>> {
-        if let Some(info) = self.front.region(&unit.name) {
+        if let Some(info) = self.front.region(&unit.name).map(|region| &region.info) {
             return Some(info.lines.0.saturating_sub(1)..=info.lines.1.saturating_sub(1));
         }
         let start = self.front.first_line(&Name::new(&unit.name))?.start as usize;

@@ -408,17 +408,27 @@ fn conditions(
 /// # Errors
 /// `X0006` if there is no such region; what the target refuses.
 pub fn region_text(front: &Front, name: &str, function: &Function, tested: bool) -> Result<String, Failure> {
-    let Some(info) = front.region(name) else {
+    let Some(region) = front.region(name) else {
         return Err(Failure::refused("X0006", format!("there is no region `{name}`")));
     };
-    let source = &front.source;
-    let function = passes::SCHEDULED.run(function.clone(), &mut Vec::new());
+    let (source, info) = (&front.source, &region.info);
+    let function = after_schedule(&region.function, function.clone());
     let mut names = names(&source.text, info);
     if tested {
         names.indent.push_str(INSIDE);
     }
     targets::emit_region(&function, &names, &targets::Options::default())
         .map_err(|d| Failure::in_source(source, vec![d]))
+}
+
+/// The function that is printed for one that was scheduled.
+pub(super) fn after_schedule(text: &Function, scheduled: Function) -> Function {
+    let passes = match loops::directive::any(text) {
+        // Threads that are asked for stay.
+        true => passes::DIRECTED,
+        false => passes::SCHEDULED,
+    };
+    passes.run(scheduled, &mut Vec::new())
 }
 
 /// What the lines of a result begin with, where something is tested before it.

@@ -6,7 +6,6 @@
 
 use cfront::RegionInfo;
 use loops::{Access, BinaryOp, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, visit};
-
 use optimize::Machine;
 
 use super::c::names;
@@ -57,10 +56,7 @@ pub(crate) fn by_threads_alone(
     on_one_thread: Option<f64>,
 ) -> bool {
     let told = |l: &Loop| l.kind == LoopKind::Vector && !vectorised_anyway(l);
-    if loops::directive::any(text) {
-        return false;
-    }
-    if any_loop(&result.body, told) {
+    if loops::directive::any(text) || any_loop(&result.body, told) {
         return false;
     }
     let (mut of_text, mut of_result) = (Vec::new(), Vec::new());
@@ -195,8 +191,8 @@ fn is_extreme(e: &Expr) -> bool {
     matches!(e, Expr::Binary(BinaryOp::Min | BinaryOp::Max, ..))
 }
 
-/// A condition in C that holds if several threads run and have enough work, where that is a matter
-/// of sizes; none if no loop is parallel.
+/// The condition that several threads run and have enough work, where that is a matter of sizes;
+/// none if no loop is parallel.
 pub fn threads(source: &Source, info: &RegionInfo, function: &Function) -> Option<Pays> {
     if !any_loop(&function.body, |l| l.kind == LoopKind::Parallel) {
         return None;
@@ -208,9 +204,9 @@ pub fn threads(source: &Source, info: &RegionInfo, function: &Function) -> Optio
     Some(Pays { condition, defined: Macro::OfFile(PAYS) })
 }
 
-/// A condition in C that holds if there is enough work for what the result has to do before it
-/// begins, and no extent is too short for it; none if it always is the faster one, as far as is
-/// predicted.
+/// The condition that there is enough work for what the result has to do before it begins, and that
+/// no extent is too short for it; none if the result is predicted to be faster at all sizes.
+/// `packs` says whether it packs operands.
 pub fn work(
     source: &Source,
     region: &cfront::Region,

@@ -421,10 +421,10 @@ impl Front {
         }
     }
 
-    /// What ties a region to the C around it, of a C source.
-    pub fn region(&self, name: &str) -> Option<&cfront::RegionInfo> {
+    /// A region of a C source, with what ties it to the C around it.
+    pub fn region(&self, name: &str) -> Option<&cfront::Region> {
         let Parsed::C(file) = &self.parsed else { return None };
-        file.regions.iter().find(|region| region.function.name.as_str() == name).map(|region| &region.info)
+        file.regions.iter().find(|region| region.function.name.as_str() == name)
     }
 
     /// The line with which a definition, a region or a function begins.

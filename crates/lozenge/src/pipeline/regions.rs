@@ -7,7 +7,7 @@ use cfront::{CFile, RegionInfo, Replacement};
 use loops::{Diagnostic, Function};
 
 use super::Emission;
-use super::c::{INSIDE, first_line, is_auto, names, optimise, remark};
+use super::c::{INSIDE, after_schedule, first_line, is_auto, names, optimise, remark};
 use super::gain;
 use super::versions::{self, Tested};
 use crate::failure::{Failure, Source};
@@ -115,11 +115,7 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
         return Ok(Made::Text(Some(kept(source, info))));
     }
     let (on_one_thread, contracted) = (optimised.report.on_one_thread, optimised.report.contracted);
-    let function = match loops::directive::any(&region.function) {
-        // Threads that are asked for stay.
-        true => passes::DIRECTED.run(optimised.function, &mut Vec::new()),
-        false => passes::SCHEDULED.run(optimised.function, &mut Vec::new()),
-    };
+    let function = after_schedule(&region.function, optimised.function);
     if function.body == region.function.body {
         return Ok(Made::Text(Some(kept(source, info))));
     }
@@ -169,9 +165,11 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         Some(gain::Macro::Here(text)) => macros.push((*text).to_owned()),
         None => {}
     }
+    // The tests of sizes come first: the arithmetic of the others then fits.
+    let of_sizes = sizes.len();
     let Tested { mut conditions, note } = versions::tested(source, info, sizes, request)?;
     // Not an assumption: results are the same.
-    conditions.splice(0..0, pays.map(|pays| pays.condition));
+    conditions.splice(of_sizes..of_sizes, pays.map(|pays| pays.condition));
     one.promise = Some(versions::promise(info, note.as_ref(), request));
     let mut names = names(&source.text, info);
     if !conditions.is_empty() || !info.assumptions.is_empty() {

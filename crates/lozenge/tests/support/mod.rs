@@ -7,7 +7,7 @@ use graph::plan::{Port, Step};
 use graph::{Model, operators, text};
 use loops::Registers;
 use lozenge::execute::{Build, Executable, Schedule};
-use lozenge::pipeline::graph::{ModelRequest, compile, parameter_block, prepare};
+use lozenge::pipeline::graph::{CompiledModel, ModelRequest, compile, parameter_block, prepare};
 use lozenge::process::{Compiler, Optimise};
 use lozenge::value::{Closeness, difference};
 
@@ -37,10 +37,7 @@ pub fn calls(model: &Model) -> usize {
         let (prepared, _) = prepare(model.clone(), &request).expect("a model");
         let compiled = compile(&prepared, &request).expect("code");
         count = Step::calls(&compiled.plan.steps).len();
-        let words = parameter_block(&compiled.plan);
-        let words: Vec<i64> =
-            words.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().expect("8 bytes"))).collect();
-        let mut arrays = vec![loops::Tensor { shape: vec![words.len()], data: loops::Data::I64(words) }];
+        let mut arrays = vec![parameters(&compiled)];
         let mut values = HashMap::new();
         for (k, port) in compiled.plan.inputs.iter().enumerate() {
             let scalar = operators::carrier(port.elem).expect("a type");
@@ -54,15 +51,7 @@ pub fn calls(model: &Model) -> usize {
             let scalar = operators::carrier(port.elem).expect("a type");
             arrays.push(loops::Tensor::zeros(&loops::Elem::Scalar(scalar), shape(port)));
         }
-        let build = Build {
-            files: &[("program.c", &compiled.source)],
-            routines: std::slice::from_ref(&compiled.signature),
-            header: &compiled.header,
-            flags: Optimise::FastExact.flags(),
-            libraries: &[],
-        };
-        let executable =
-            Executable::build(&Compiler::find().expect("a C compiler"), &build).expect("a program");
+        let executable = built(&compiled, &Compiler::find().expect("a C compiler"));
         let schedule = Schedule { threads: Some(2), ..Schedule::ONCE };
         let outcome = executable.run(0, &BTreeMap::new(), &arrays, schedule).expect("results");
         let wanted = evaluate(model, values).expect("values");
@@ -73,4 +62,24 @@ pub fn calls(model: &Model) -> usize {
         }
     }
     count
+}
+
+/// The block of parameters of a compiled model, as an array of words.
+pub fn parameters(compiled: &CompiledModel) -> loops::Tensor {
+    let block = parameter_block(&compiled.plan);
+    let words: Vec<i64> =
+        block.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().expect("8 bytes"))).collect();
+    loops::Tensor { shape: vec![words.len()], data: loops::Data::I64(words) }
+}
+
+/// The program of a compiled model.
+pub fn built(compiled: &CompiledModel, compiler: &Compiler) -> Executable {
+    let build = Build {
+        files: &[("program.c", &compiled.source)],
+        routines: std::slice::from_ref(&compiled.signature),
+        header: &compiled.header,
+        flags: Optimise::FastExact.flags(),
+        libraries: &[],
+    };
+    Executable::build(compiler, &build).unwrap_or_else(|why| panic!("{why:?}\n{}", compiled.source))
 }

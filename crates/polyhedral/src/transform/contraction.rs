@@ -260,6 +260,14 @@ impl<'a> Nest<'a> {
     }
 }
 
+/// Whether a function has nests that were made register tiles.
+pub(crate) fn any(function: &Function) -> bool {
+    nodes(&function.body).any(|stmt| match stmt {
+        Stmt::Block { mark: Some(mark), .. } => mark.as_str() == MARK,
+        _ => false,
+    })
+}
+
 impl Stager {
     fn block(&mut self, body: &[Stmt], types: &mut Types) -> Vec<Stmt> {
         let mark = types.enter();
