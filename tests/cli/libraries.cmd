@@ -34,7 +34,7 @@ printf 'int main(void) { int a[4];\n#pragma scop\nfor (int i = 0; i < 4; i++) a[
 printf 'static void f(int n, int a[n]) {\n#pragma scop\nfor (int i = 0; i < n; i++) a[i] = i;\n#pragma endscop\n}\n' > own.c; lozenge compile own.c --static -o libown.a
 printf 'struct s { int n; };\nvoid g(struct s *p) { p->n = 1; }\nvoid f(int n, int a[n]) {\n#pragma scop\nfor (int i = 0; i < n; i++) a[i] = i;\n#pragma endscop\n}\n' > some.c; lozenge compile some.c --static -o libsome.a; grep -c 'g(' libsome.h; grep 'f(' libsome.h
 AR=no-archiver lozenge compile dot.loz --static -o libdot.a; ls libdot.* 2>/dev/null
-lozenge compile dot.loz --shared -o libdot.so --cflag=-fno-such-flag 2>&1 | head -1; ls libdot.* 2>/dev/null
+lozenge compile dot.loz --shared -o libdot.so --cflag=-fno-such-flag 2>&1 | head -1 | sed 's|`.*/|`|'; ls libdot.* 2>/dev/null
 mkdir libdot.h; lozenge compile dot.loz --shared -o libdot.so; ls libdot.so 2>/dev/null
 # A header that somebody wrote is kept; one that was made is replaced.
 echo 'int mine;' > dot.h; lozenge compile dot.loz --static -o dot.a; cat dot.h; ls dot.a 2>/dev/null
