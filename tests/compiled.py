@@ -8,8 +8,9 @@ all that this file depends on: the compiler, the processor, the flags, the text 
 preprocessor and the bytes of object files. Only the compiler is spared: each program still runs.
 
 A command goes to the real compiler as it is if it does anything else than make one program, library
-or object out of files that are named, if it prints something or fails. The folders of the files
-have names of their own in each run, so they do not count.
+or object out of files that are named. Nothing is kept if it fails, or if what it prints names the
+folder of a file: the folders have names of their own in each run, so they do not count. Warnings
+are kept, and said again.
 """
 
 import hashlib
@@ -119,6 +120,13 @@ def note(store, what):
         file.write(b".")
 
 
+def put(path, write):
+    """A file that is there whole or not at all."""
+    new = f"{path}.{os.getpid()}"
+    write(new)
+    os.replace(new, path)
+
+
 def main():
     name = os.path.basename(sys.argv[0])
     compiler, path = real(name)
@@ -143,14 +151,17 @@ def main():
         note(store, "taken")
         os.utime(kept)
         shutil.copy(kept, output)
+        if os.path.exists(f"{kept}.said"):
+            sys.stderr.write(open(f"{kept}.said").read())
         return
     done = subprocess.run([compiler, *arguments], env=environment, capture_output=True)
     sys.stdout.buffer.write(done.stdout)
     sys.stderr.buffer.write(done.stderr)
-    if done.returncode == 0 and not done.stdout and not done.stderr and os.path.isfile(output):
-        new = f"{kept}.{os.getpid()}"
-        shutil.copy(output, new)
-        os.replace(new, kept)
+    named = any(os.path.dirname(file).encode() in done.stderr for file in found[1] if "/" in file)
+    if done.returncode == 0 and not done.stdout and not named and os.path.isfile(output):
+        if done.stderr:
+            put(f"{kept}.said", lambda new: open(new, "wb").write(done.stderr))
+        put(kept, lambda new: shutil.copy(output, new))
     note(store, "compiled")
     sys.exit(done.returncode)
 
