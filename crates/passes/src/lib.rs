@@ -39,6 +39,7 @@ mod scalar_replacement;
 mod small_teams;
 mod store_forwarding;
 mod strip_mining;
+mod structure_splitting;
 mod unroll_and_jam;
 mod verify;
 
@@ -49,7 +50,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 25] = [
+pub const ALL: [&Pass; 26] = [
     &CONSTANT_FOLDING,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
@@ -75,6 +76,7 @@ pub const ALL: [&Pass; 25] = [
     &DEAD_CODE,
     &REDUCTION_LANES,
     &SMALL_TEAMS,
+    &STRUCTURE_SPLITTING,
 ];
 
 /// Functional programs whose schedule nobody has chosen.
@@ -82,6 +84,7 @@ pub const DEFAULT: Pipeline = Pipeline {
     name: "default",
     about: "functional programs without `--schedule`",
     passes: &[
+        &STRUCTURE_SPLITTING,
         &INDEX_SET_SPLITTING,
         &CACHE_TILING,
         &ACCUMULATOR_COALESCING,
@@ -137,7 +140,7 @@ pub const MODEL_MAPPED: Pipeline = Pipeline {
 pub const REGION: Pipeline = Pipeline {
     name: "region",
     about: "C regions and other loops, before the affine scheduler",
-    passes: &[&CONSTANT_FOLDING],
+    passes: &[&CONSTANT_FOLDING, &STRUCTURE_SPLITTING],
 };
 
 /// C regions and other scheduled loops, before they are printed.
@@ -186,4 +189,5 @@ pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use small_teams::PASS as SMALL_TEAMS;
 pub use store_forwarding::PASS as STORE_FORWARDING;
 pub use strip_mining::PASS as STRIP_MINING;
+pub use structure_splitting::PASS as STRUCTURE_SPLITTING;
 pub use unroll_and_jam::{Block as JammedBlock, PASS as UNROLL_AND_JAM};

@@ -109,6 +109,11 @@ fn check_same(pass: &Pass, sizes: &[i64]) {
 }
 
 #[test]
+fn structures_of_arrays_for_lanes() {
+    check_same(&passes::STRUCTURE_SPLITTING, &[0, 1, 7, 17]);
+}
+
+#[test]
 fn cache_tiling_of_transpositions() {
     check_same(&passes::CACHE_TILING, &[0, 1, 15, 16, 17, 33, 48]);
 }
