@@ -94,7 +94,7 @@ impl Taken {
 }
 
 /// The version of the standard operators that proofs of rules begin with.
-const PROVED_FROM: i64 = 13;
+pub(crate) const PROVED_FROM: i64 = 13;
 
 /// What can be taken back.
 enum Step {
