@@ -5,7 +5,7 @@
 //! is done twice. Names, numbers, components and views are substituted instead. Not here:
 //! optimisation. Apart from this, what the user wrote is kept.
 
-mod cheap;
+pub(crate) mod cheap;
 mod env;
 mod unfold;
 
