@@ -32,7 +32,7 @@ use crate::dependence::{self, Dependence};
 use crate::fault::Result;
 use crate::model::{self, Model};
 use cost::Cost;
-use plan::{Mapper, Planned};
+use plan::{HaloRoom, Mapper, Planned};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -198,7 +198,7 @@ fn one(
     let alone = std::mem::take(&mut mapper.alone);
     let mut program = frame.clone();
     program.body = redundant_fetches::steps(steps);
-    for (array, dim, low, high) in halos {
+    for HaloRoom { array, dim, before: low, after: high } in halos {
         if let Some(placed) = program.places.iter_mut().find(|p| p.array.name == array) {
             placed.halo[dim].0 = placed.halo[dim].0.max(low);
             placed.halo[dim].1 = placed.halo[dim].1.max(high);

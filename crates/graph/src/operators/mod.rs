@@ -66,7 +66,7 @@ pub use packing::Packing;
 pub use schedule::{compiled, compiled_with, schedule};
 pub use storage_type::{carrier, decode, encode};
 pub use table::{Elements, Entry, Role, TABLE, Work, lookup, page};
-pub use tiles::{Cut, cut};
+pub use tiles::{Cut, CutProduct, cut};
 
 use build::{Cx, Extents, tensor_type};
 use epilogue::Stages;

@@ -134,8 +134,7 @@ impl<'a> Core<'a> {
                 replies.insert((k, 0), 0);
             }
         }
-        let out =
-            numbers.owned.iter().map(|(array, from, to)| (*array, *from, vec![0; (to - from) as usize]));
+        let out = numbers.owned.iter().map(|r| (r.array, r.from, vec![0; (r.to - r.from) as usize]));
         Core {
             text,
             plan,
