@@ -9,12 +9,12 @@
 //! user or the program allows it.
 
 mod bounds;
-mod check;
 mod cost;
 mod layout;
 mod lower_bounds;
 mod phase;
 mod plan;
+mod rank_check;
 mod redundant_fetches;
 mod strip_mining;
 
@@ -23,10 +23,10 @@ use std::collections::BTreeMap;
 use loops::ranks::{Grid, Numbers, RankProgram};
 use loops::{Code, Diagnostic, Elem, Function, Name};
 
-pub use check::check;
 pub use cost::Network;
 pub use layout::{Dealt, Distribution};
 pub use lower_bounds::{Least, least};
+pub use rank_check::check;
 
 use crate::dependence::{self, Dependence};
 use crate::fault::Result;

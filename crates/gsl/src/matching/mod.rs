@@ -19,7 +19,7 @@ mod tests;
 
 pub(crate) use forward::Budget;
 
-use graph::table::Set;
+use graph::hash_tables::Set;
 use graph::{Model, Node, NodeId, Operator, ValueId};
 
 use crate::eval::{Context, Env, Facts, Found};

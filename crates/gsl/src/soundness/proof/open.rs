@@ -18,8 +18,8 @@ use super::case::{Case, Step, unproved};
 use super::element::Real;
 use super::int::Int;
 use super::operators::Attributes;
+use super::symbolic_value::Value;
 use super::tensor::Tensor;
-use super::value::Value;
 
 /// What conditions say about an input in any case. This avoids cases that would turn out to be
 /// impossible.

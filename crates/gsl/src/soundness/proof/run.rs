@@ -11,15 +11,15 @@ use crate::rule::{
 
 use super::case::{Case, Mode, Step, Stop, unproved};
 use super::element::{Real, number, strict};
-use super::expr::Named;
 use super::int::Int;
 use super::open::{self, Open};
 use super::operators::{Attributes, Call, apply};
 use super::ring;
+use super::symbolic_expr::Named;
+use super::symbolic_value::Value;
 use super::tensor::Tensor;
-use super::value::Value;
 
-mod target;
+mod target_side;
 
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 32;
@@ -85,7 +85,7 @@ impl<'a> Run<'a> {
             case,
             lets: lets.chain(more).collect(),
             depth: 0,
-            pending: super::expr::requirements(rule),
+            pending: super::symbolic_expr::requirements(rule),
             vertices: HashMap::new(),
             inputs: HashMap::new(),
             counts: HashMap::new(),

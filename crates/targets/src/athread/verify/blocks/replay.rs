@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::super::walk::{Followed, lost, wrong};
+use super::block_text::{Reply, Step, Target, Text, Transfer};
 use super::instances::Grown;
 use super::number::Number;
 use super::plan::{Numbers, Plan};
-use super::text::{Reply, Step, Target, Text, Transfer};
 
 /// Bytes of a register.
 const REGISTER: i64 = 32;

@@ -2,7 +2,7 @@
 //! are known by their names; [`contributed`] says which of other domains are.
 
 use super::call::{Call, Found, one, typed};
-use super::{elementwise as e, layout as l, linear as m, sequence as s, windows as w};
+use super::{elementwise_rules as e, layout as l, linear as m, sequence as s, windows as w};
 use crate::graph::Operator;
 use crate::types::ElementType::{self, Bool, I32};
 
