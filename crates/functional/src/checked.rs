@@ -459,7 +459,7 @@ impl Checked {
 }
 
 fn summary(entry: &Entry) -> Summary {
-    use crate::infer::ty::{Ty, show};
+    use crate::infer::inferred_types::{Ty, show};
     let def = &entry.def;
     let mut params = Vec::new();
     let mut ty = &def.signature.ty;

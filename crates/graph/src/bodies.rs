@@ -7,8 +7,8 @@ use loops::Name;
 use crate::attribute::AttributeValue;
 use crate::functions::{forget_outer, names_of};
 use crate::graph::{Graph, NodeId, Producer, ValueId};
+use crate::hash_tables::Set;
 use crate::model::Model;
-use crate::table::Set;
 
 /// Graphs nested deeper than this count as one node.
 const MAX_DEPTH: u32 = 64;

@@ -9,9 +9,9 @@ use loops::Name;
 
 use crate::attribute::AttributeValue;
 use crate::graph::{Graph, NodeId, Producer, ValueId};
+use crate::hash_tables::Set;
 use crate::infer::label;
 use crate::model::Model;
-use crate::table::Set;
 use crate::types::{Dim, TensorType, ValueType};
 
 /// Graphs nested deeper than this stay as they are; `validate` refuses them.

@@ -8,7 +8,7 @@
 //! into loops and C.
 
 mod arena;
-mod control;
+mod control_flow;
 mod extents;
 mod free;
 mod fuse;

@@ -15,7 +15,7 @@
 
 use std::sync::OnceLock;
 
-use crate::table::Map;
+use crate::hash_tables::Map;
 use crate::types::ElementType;
 
 /// The signature of an operator from one version on.

@@ -15,10 +15,10 @@ use loops::Name;
 use crate::budget::{Budget, NODE};
 use crate::folding_kernels;
 use crate::graph::{Graph, Node, NodeId, Producer, ValueId};
+use crate::hash_tables::{Hashing, Map};
 use crate::model::Model;
 use crate::operators;
 use crate::schema;
-use crate::table::{Hashing, Map};
 use crate::tensor::{Storage, Tensor, elements};
 use crate::types::{Dim, ElementType};
 

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use graph::table::Map;
+use graph::hash_tables::Map;
 use graph::{Model, NodeId, Slot};
 use loops::{Code, Diagnostic};
 

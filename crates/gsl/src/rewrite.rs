@@ -8,7 +8,7 @@ mod build;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use graph::table::{Map, Set};
+use graph::hash_tables::{Map, Set};
 use graph::{Dim, Graph, Model, NewNode, NodeId, Place, Producer, TensorType, ValueId};
 use loops::Size;
 use loops::size::Factor;

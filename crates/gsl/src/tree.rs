@@ -1,7 +1,7 @@
 //! All rules in one discrimination tree by operator. A walk from a node tells which patterns can
 //! match there. What patterns have in common is tested only once.
 
-use graph::table::Map;
+use graph::hash_tables::Map;
 use graph::{Graph, NodeId, Operator};
 
 use crate::matching::in_class;

@@ -7,9 +7,8 @@
 //! or surely another.
 //!
 //! Beside it: [register promotion](super::register_promotion) keeps elements in registers for C
-//! compilers, in nests that are scheduled already. The target `openmp` keeps what is left when it
-//! prints (`scalar_replacement`, `carried_elements`), since only there it is known which loops
-//! become `reduction` clauses, lanes and tests of overlap.
+//! compilers, in nests that are scheduled already. The target `openmp` keeps the sums of a tile
+//! when it prints (`tile_sums`), since only there it is known which loops become lanes.
 
 use std::collections::BTreeSet;
 

@@ -280,7 +280,7 @@ impl Walker<'_> {
         }
         // Which lanes are meant is said by the subscripts: loop variables, the same in load, update
         // and store.
-        let lanes = lanes(&site)?;
+        let lanes = lanes_of(&site)?;
         for load in &scope.loads {
             if lanes_of(load)? != lanes {
                 return Err(refused(format!(
@@ -553,8 +553,16 @@ fn parallel_writes_apart(claim: &Claim, site: &Site) -> Result<()> {
     Ok(())
 }
 
+/// A subscript of a held array, and the bounds of its loop.
+#[derive(PartialEq)]
+struct Lane {
+    var: Name,
+    lower: Expr,
+    upper: Expr,
+}
+
 /// The lanes of a held array: its subscripts as variables, with the bounds of their loops.
-fn lanes(site: &Site) -> Result<Vec<(Name, Expr, Expr)>> {
+fn lanes_of(site: &Site) -> Result<Vec<Lane>> {
     let mut lanes = Vec::new();
     for index in &site.indices {
         let Expr::Var(var) = index else {
@@ -562,21 +570,17 @@ fn lanes(site: &Site) -> Result<Vec<(Name, Expr, Expr)>> {
         };
         let found = site.path.iter().find_map(|s| match s {
             Step::Loop { var: v, lower, upper, .. } if v == var => {
-                Some((v.clone(), lower.clone(), upper.clone()))
+                Some(Lane { var: v.clone(), lower: lower.clone(), upper: upper.clone() })
             }
             _ => None,
         });
         let lane = found
             .ok_or_else(|| refused(format!("`{var}` is not a loop inside the scope of the held array")))?;
         let constant = |e: &Expr| matches!(e, Expr::Int(_));
-        if !constant(&lane.1) || !constant(&lane.2) || lanes.contains(&lane) {
+        if !constant(&lane.lower) || !constant(&lane.upper) || lanes.contains(&lane) {
             return Err(refused(format!("the lanes of `{var}` are not constant")));
         }
         lanes.push(lane);
     }
     Ok(lanes)
-}
-
-fn lanes_of(site: &Site) -> Result<Vec<(Name, Expr, Expr)>> {
-    lanes(site)
 }

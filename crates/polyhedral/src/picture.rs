@@ -7,7 +7,7 @@
 
 mod draw;
 mod trace;
-mod tree;
+mod tree_drawing;
 
 use std::collections::BTreeMap;
 

@@ -9,12 +9,12 @@
 //! user or the program allows it.
 
 mod bounds;
-mod check;
 mod cost;
 mod layout;
 mod lower_bounds;
 mod phase;
 mod plan;
+mod rank_check;
 mod redundant_fetches;
 mod strip_mining;
 
@@ -23,16 +23,16 @@ use std::collections::BTreeMap;
 use loops::ranks::{Grid, Numbers, RankProgram};
 use loops::{Code, Diagnostic, Elem, Function, Name};
 
-pub use check::check;
 pub use cost::Network;
 pub use layout::{Dealt, Distribution};
 pub use lower_bounds::{Least, least};
+pub use rank_check::check;
 
 use crate::dependence::{self, Dependence};
 use crate::fault::Result;
 use crate::model::{self, Model};
 use cost::Cost;
-use plan::{Mapper, Planned};
+use plan::{HaloRoom, Mapper, Planned};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -198,7 +198,7 @@ fn one(
     let alone = std::mem::take(&mut mapper.alone);
     let mut program = frame.clone();
     program.body = redundant_fetches::steps(steps);
-    for (array, dim, low, high) in halos {
+    for HaloRoom { array, dim, before: low, after: high } in halos {
         if let Some(placed) = program.places.iter_mut().find(|p| p.array.name == array) {
             placed.halo[dim].0 = placed.halo[dim].0.max(low);
             placed.halo[dim].1 = placed.halo[dim].1.max(high);

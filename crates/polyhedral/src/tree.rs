@@ -6,7 +6,7 @@
 //! that of the text.
 
 mod convert;
-mod text;
+mod tree_text;
 
 use std::fmt;
 
@@ -352,7 +352,7 @@ pub(crate) fn order(statements: &[&Statement], level: usize) -> Result<Node> {
 
 impl fmt::Display for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::print(&self.root, f)
+        tree_text::print(&self.root, f)
     }
 }
 
@@ -361,6 +361,6 @@ impl std::str::FromStr for Tree {
 
     /// Reads the printed form back.
     fn from_str(text: &str) -> Result<Tree> {
-        text::parse(text)
+        tree_text::parse(text)
     }
 }

@@ -229,7 +229,11 @@ pub fn driver(model: &Model, functions: &[Signature]) -> Driver {
         text,
         "/* The whole model. `parameters` are {} bytes, aligned to 64. The result is {}. */",
         model.parameter_bytes,
-        results(open, checks().next().is_some(), fails(&model.steps))
+        results(&[
+            (open, SIZES, "if the extents are not admissible"),
+            (checks().next().is_some(), OUTSIDE, "if an index is outside of what it is an index of"),
+            (fails(&model.steps), UNFIT, "if a branch is taken that does not fit the sizes"),
+        ])
     );
     let sizes = extents.parameters();
     let _ = write!(text, "int {name}({sizes}const int64_t *restrict parameters");
@@ -315,18 +319,10 @@ fn entry(model: &Model) -> String {
     text
 }
 
-/// What the result of the function means, in words.
-fn results(extents: bool, checks: bool, fails: bool) -> String {
+/// What the result of the function means, in words: those codes of the list that there are.
+fn results(codes: &[(bool, i32, &str)]) -> String {
     let mut all = vec!["0".to_owned(), "1 if memory ran out".to_owned()];
-    if extents {
-        all.push(format!("{SIZES} if the extents are not admissible"));
-    }
-    if checks {
-        all.push(format!("{OUTSIDE} if an index is outside of what it is an index of"));
-    }
-    if fails {
-        all.push(format!("{UNFIT} if a branch is taken that does not fit the sizes"));
-    }
+    all.extend(codes.iter().filter(|(there, ..)| *there).map(|(_, code, when)| format!("{code} {when}")));
     let last = all.pop().unwrap_or_default();
     format!("{}, or {last}", all.join(", "))
 }

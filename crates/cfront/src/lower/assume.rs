@@ -208,7 +208,7 @@ impl Lowering<'_> {
     pub(super) fn is_of_sizes(&self, form: &Linear) -> bool {
         form.variables().all(|name| match atom_number(name) {
             Some(k) => {
-                !self.loop_types.keys().any(|var| super::header::expr_mentions(&self.atoms[k].expr, var))
+                !self.loop_types.keys().any(|var| super::loop_header::expr_mentions(&self.atoms[k].expr, var))
             }
             None => !self.loop_types.contains_key(name) && !name.starts_with('?'),
         })

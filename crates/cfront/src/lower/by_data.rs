@@ -13,9 +13,9 @@ use loops::{CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
 use super::condition::compare_op;
 use super::data::Type;
-use super::header::Header;
 use super::index::{Index, NotIndex};
 use super::inspection::{Rows, holds_subscripts};
+use super::loop_header::Header;
 use super::{ActiveLoop, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, For};
 use crate::ctype::IntType;

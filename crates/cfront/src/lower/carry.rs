@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use loops::Name;
 
 use super::assume::Assumed;
-use super::header::expr_mentions;
 use super::index::{Index, atom_number};
+use super::loop_header::expr_mentions;
 use super::polynomial::{Gathered, Polynomial, small};
 use super::track::{Place, Product, Value};
 use super::{Lowering, resolve::Meaning};
@@ -50,7 +50,7 @@ impl Lowering<'_> {
     /// its header counts are not among them: to change these in the body is refused.
     pub(super) fn changed_in(&self, f: &For) -> BTreeSet<usize> {
         let mut changed = self.changed_by(&f.body);
-        let own = f.step.as_ref().and_then(super::header::counted).map(|(variable, _)| variable);
+        let own = f.step.as_ref().and_then(super::loop_header::counted).map(|(variable, _)| variable);
         for variable in own.into_iter().chain(f.others.iter().map(|other| &other.variable)) {
             if let Meaning::Object(k) = self.meaning(variable) {
                 changed.remove(&k);

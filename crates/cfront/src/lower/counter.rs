@@ -3,7 +3,7 @@
 
 use loops::Name;
 
-use super::header::Header;
+use super::loop_header::Header;
 use super::{ActiveLoop, Lowering, Try};
 use crate::ast::{At, Expr};
 use crate::linear::Linear;

@@ -176,7 +176,7 @@ impl Lowering<'_> {
         let (need, holds, text) = if let Some(stride) = self.row_if_positive(p, strides) {
             let Some(positive) = stride.plus_constant(-1) else { return known };
             (positive.clone(), positive, format!("{} > 0", self.form_text(&stride)))
-        } else if let Some((stride, rest, end)) = self.row_if_below(p, strides) {
+        } else if let Some(Level { stride, rest, end, .. }) = self.row_if_below(p, strides) {
             let forms = stride.minus(&end).zip(stride.minus(&rest).and_then(|below| below.plus_constant(-1)));
             let Some((need, below)) = forms else { return known };
             (need, below, format!("{} <= {}", self.form_text(&end), self.form_text(&stride)))
@@ -312,20 +312,16 @@ impl Lowering<'_> {
         None
     }
 
-    /// The length of rows that a flat subscript would have if what is added to them were known to
-    /// be below it, that, and how far it goes.
-    pub(super) fn row_if_below(
-        &mut self,
-        p: &Pending,
-        strides: &[Linear],
-    ) -> Option<(Linear, Linear, Linear)> {
+    /// The rows that a flat subscript would have if what is added to them were known to be below
+    /// their length.
+    fn row_if_below(&mut self, p: &Pending, strides: &[Linear]) -> Option<Level> {
         for (stride, rest) in self.rows_if_below(p, strides) {
             let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.plus_constant(1));
             let of_sizes = |end: &Linear| end.as_constant().is_some() || self.is_size_form(end);
             let Some(end) = end.filter(|end| of_sizes(end) && *end != stride) else { continue };
             // What never holds, or only for the smallest sizes, is not tested.
             if stride.terms().all(|(name, c)| end.coefficient(name) < c) {
-                return Some((stride, rest, end));
+                return Some(Level { stride, rest, end, least: None });
             }
         }
         None

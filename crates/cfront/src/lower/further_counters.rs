@@ -1,8 +1,8 @@
 //! Further variables that a loop counts: `j` in `for (i = 0, j = n - 1; i < j; i++, j--)`. Their
 //! values are linear forms in the loop's variable.
 
-use super::header::Header;
 use super::index::Index;
+use super::loop_header::Header;
 use super::resolve::Meaning;
 use super::{Class, Lowering, Try};
 use crate::ast::{Expr, ExprKind, For, parts};
@@ -59,9 +59,9 @@ impl Lowering<'_> {
                 );
                 return self.fail(codes::TYPE, message, at, "counted here");
             }
-            let step = match super::header::counted(&other.step) {
-                Some((_, super::header::Step::By(amount))) => Some(amount),
-                Some((_, super::header::Step::Expr(sign, by))) => {
+            let step = match super::loop_header::counted(&other.step) {
+                Some((_, super::loop_header::Step::By(amount))) => Some(amount),
+                Some((_, super::loop_header::Step::Expr(sign, by))) => {
                     let by = self.index(by).ok().and_then(|by| by.form.as_constant());
                     by.and_then(|by| by.checked_mul(sign))
                 }

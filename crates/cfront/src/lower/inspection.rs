@@ -83,6 +83,15 @@ struct Found {
     most: String,
 }
 
+/// Elements of an array that accesses by data reach: C that finds its ends.
+pub(super) struct Reached {
+    pub statements: Vec<String>,
+    /// The first element.
+    pub from: String,
+    /// What is behind the last.
+    pub end: String,
+}
+
 impl Lowering<'_> {
     /// What an access reads of an array of integers that may be subscripts.
     pub(super) fn note_read(&mut self, k: usize, form: Option<&Linear>) {
@@ -291,9 +300,8 @@ impl Lowering<'_> {
         (self.res.objects[k].place.is_some() && !self.tracked.contains(&k)).then_some((k, subscripts))
     }
 
-    /// Statements that find how far the accesses of an array go that are by data, and its ends in
-    /// elements. `None` if that cannot be found.
-    pub(super) fn found_by_data(&self, k: usize) -> Option<(Vec<String>, String, String)> {
+    /// How far the accesses of an array go that are by data. `None` if that cannot be found.
+    pub(super) fn found_by_data(&self, k: usize) -> Option<Reached> {
         let array = self.arrays.get(&k)?;
         let (from, to) = (format!("from{k}_"), format!("to{k}_"));
         let mut statements = Vec::new();
@@ -314,7 +322,7 @@ impl Lowering<'_> {
             statements.push(format!("if ({first} < {from}) {from} = {first};"));
             statements.push(format!("if ({last} > {to}) {to} = {last};"));
         }
-        Some((statements, from, format!("({to} + 1)")))
+        Some(Reached { statements, from, end: format!("({to} + 1)") })
     }
 
     fn found(&self, by_data: &ByData, prefix: &str) -> Option<Found> {

@@ -4,7 +4,7 @@ use loops::Scalar;
 
 use super::Lowering;
 use super::assume::operand;
-use super::inspection::ByData;
+use super::inspection::{ByData, Reached};
 use crate::ctype::CType;
 use crate::linear::Linear;
 use crate::parser::PLACE;
@@ -260,10 +260,10 @@ impl Lowering<'_> {
         if self.arrays[&k].form != AccessForm::Subscripts || self.arrays[&k].dims.len() != 1 {
             return None;
         }
-        let (statements, from, to) = self.found_by_data(k)?;
+        let Reached { statements, from, end } = self.found_by_data(k)?;
         let name = place(&self.res.objects[k].name);
         let at = |element: &str| format!("(__UINTPTR_TYPE__){name} + sizeof *{name} * (__int128){element}");
-        Some(Memory { statements, begin: at(&from), end: at(&to) })
+        Some(Memory { statements, begin: at(&from), end: at(&end) })
     }
 
     /// The first byte that a region may access of an object, and the one after the last, as C.

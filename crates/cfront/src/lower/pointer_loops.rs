@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use loops::Stmt as HubStmt;
 
-use super::header::{Ready, Step, counted};
 use super::index::Index;
+use super::loop_header::{Ready, Step, counted};
 use super::polynomial::{Polynomial, small};
 use super::track::{Place, Product, State, Value, points_to_data};
 use super::{Lowering, Try};

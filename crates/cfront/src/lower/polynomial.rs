@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use arith::number::gcd;
 use loops::{BinaryOp, Expr as Hub, Name};
 
 use super::Lowering;
@@ -138,10 +139,6 @@ pub(super) fn divide(p: &Polynomial, by: &Linear) -> Option<(Polynomial, Polynom
         rest = small(rest.minus(&small(part.times(&divisor))?))?;
     }
     None
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Names that occur in products.

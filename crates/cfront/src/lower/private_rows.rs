@@ -1,5 +1,6 @@
 //! Arrays that are declared above a nest and that each iteration of a loop fills before it reads
 //! them become arrays of the loop's body. Iterations then do not depend on each other through them.
+//! As with scalars (`privatise`), nothing is expanded: only the declaration moves.
 //!
 //! What is filled is a box: statements that run in every iteration of loops with steps of 1 write
 //! elements whose subscripts are these loops' variables plus something that stays the same. A read

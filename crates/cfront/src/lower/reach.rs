@@ -6,8 +6,8 @@ use loops::{BinaryOp, Expr as Hub, Name};
 
 use super::assume::Bounds;
 use super::by_data::is_unknown;
-use super::header::expr_mentions;
 use super::index::{AtomKind, atom_number};
+use super::loop_header::expr_mentions;
 use super::{ActiveLoop, Lowering, Try};
 use crate::ast::At;
 use crate::codes;

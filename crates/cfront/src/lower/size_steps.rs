@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use loops::Stmt as HubStmt;
 
 use super::assume::{Need, operand};
-use super::header::{Ready, Step, counted};
 use super::index::Index;
+use super::loop_header::{Ready, Step, counted};
 use super::polynomial::{Gathered, Polynomial, small};
 use super::track::{Product, State, Value};
 use super::{Class, Lowering, Try};

@@ -279,7 +279,7 @@ impl Lowering<'_> {
         let names = value.names();
         let entered = self.entries.iter().filter(|(_, name)| {
             names.iter().any(|n| match super::index::atom_number(n) {
-                Some(k) => super::header::expr_mentions(&self.atoms[k].expr, name),
+                Some(k) => super::loop_header::expr_mentions(&self.atoms[k].expr, name),
                 None => n == *name,
             })
         });

@@ -12,7 +12,7 @@ use loops::{Code, Diagnostic, Function, Name, Scalar, Size};
 use super::data::{Law, Op};
 use super::ops::{self, Build, Kind};
 use super::{Result, certify};
-use crate::info::Info;
+use crate::info::{Info, stores};
 use crate::phrase::{element, length, scalar_of};
 use crate::{Abi, Mode};
 
@@ -295,23 +295,9 @@ impl Printer<'_> {
                 Prim::Zero | Prim::One | Prim::Pair | Prim::Zip | Prim::Fst | Prim::Snd | Prim::Index => {
                     args.iter().any(|arg| matches!(arg, Arg::Term(t) if self.costly(t)))
                 }
-                _ => value.ty().is_scalar() && !self.own_memory(*prim),
+                _ => value.ty().is_scalar() && !stores(*prim),
             },
         }
-    }
-
-    /// Whether the result is in memory of its own.
-    fn own_memory(&self, prim: Prim) -> bool {
-        matches!(
-            prim,
-            Prim::ReduceSeq
-                | Prim::ReduceUnroll
-                | Prim::ReducePar
-                | Prim::ScanSeq
-                | Prim::ReduceByIndex
-                | Prim::Iterate
-                | Prim::ToMem
-        )
     }
 
     /// An index that is known.

@@ -17,6 +17,7 @@ use loops::{BinaryOp, Name, Scalar, Size};
 
 use crate::derivation::Bindings;
 use crate::env::Env;
+use crate::info::stores;
 
 pub use comm::{Comm, CommKind, Demand, Folding, Macro, Then};
 
@@ -258,11 +259,6 @@ fn rearranges(bindings: &Bindings, body: &Term, env: &Env, fuel: &mut u32) -> Op
             })
         }
     }
-}
-
-/// Layout primitives whose result is stored.
-fn stores(prim: Prim) -> bool {
-    matches!(prim, Prim::TransPar | Prim::ReverseSeq | Prim::CopySeq | Prim::Scatter)
 }
 
 fn delayed_arg(arg: &ExpArg) -> bool {

@@ -21,7 +21,7 @@ fn cheap(term: &Term, budget: &mut usize) -> bool {
         TermKind::Var(_) | TermKind::Literal(_) | TermKind::Size(_) => true,
         TermKind::Let(..) => false,
         TermKind::Prim(prim, args) => {
-            is_view(*prim)
+            (is_view(*prim) || matches!(prim, Prim::Index | Prim::IdxPred))
                 && args.iter().all(|arg| match arg {
                     Arg::Size(_) => true,
                     Arg::Term(term) => cheap(term, budget),
@@ -32,7 +32,7 @@ fn cheap(term: &Term, budget: &mut usize) -> bool {
 }
 
 /// Primitives that say where a value is, and compute nothing.
-fn is_view(prim: Prim) -> bool {
+pub(crate) fn is_view(prim: Prim) -> bool {
     matches!(
         prim,
         Prim::Zero
@@ -50,8 +50,6 @@ fn is_view(prim: Prim) -> bool {
             | Prim::Slide
             | Prim::Take
             | Prim::Drop
-            | Prim::Index
-            | Prim::IdxPred
             | Prim::AsVector
             | Prim::AsScalar
     )

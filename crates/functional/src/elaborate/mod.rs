@@ -5,7 +5,7 @@
 //! is done twice. Names, numbers, components and views are substituted instead. Not here:
 //! optimisation. Apart from this, what the user wrote is kept.
 
-mod cheap;
+pub(crate) mod cheap;
 mod env;
 mod unfold;
 
@@ -16,8 +16,8 @@ use loops::{Code, Diagnostic, Name, Size, Span};
 
 use crate::checked::{Checked, Entry};
 use crate::infer::TypedDef;
+use crate::infer::inferred_types::{Class, Ty};
 use crate::infer::node::{Bind, Node};
-use crate::infer::ty::{Class, Ty};
 use crate::prim::Prim;
 use crate::term::{Binder, Definition, Term, TermKind, Var};
 use crate::types::DataType;

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use loops::{Code, Diagnostic, Name, Scalar, Size, Span};
 
 use super::Infer;
+use super::inferred_types::{Class, Ty};
 use super::node::{Node, NodeKind};
 use super::solve::meta_of;
-use super::ty::{Class, Ty};
 use crate::syntax::ast::{INEXACT, NumberValue};
 
 impl Infer<'_> {

@@ -6,15 +6,15 @@
 //! allow, 0 included. What cannot be shown is an error. Functions are arguments, never data. Not
 //! here: unfolding of calls (`crate::elaborate`).
 
-mod expr;
+mod expressions;
 pub(crate) mod finish;
-mod names;
+pub(crate) mod inferred_types;
+mod name_resolution;
 pub(crate) mod node;
 mod report;
 pub(crate) mod scheme;
 mod solve;
 mod subscript;
-pub(crate) mod ty;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use crate::facts::SizeFacts;
 use crate::prim::Prim;
 use crate::syntax::ast::{BinOp, Def, NumberValue, TypeDef};
 use crate::term::{Fact, FactKind};
-use expr::Why;
+use expressions::Why;
+use inferred_types::{Class, Ty};
 use node::{Local, LocalInfo, Node};
 use solve::Solver;
-use ty::{Class, Ty};
 
 pub use scheme::demands;
 

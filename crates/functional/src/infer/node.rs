@@ -2,7 +2,7 @@
 
 use loops::{Name, Size, Span};
 
-use super::ty::Ty;
+use super::inferred_types::Ty;
 use crate::prim::Prim;
 use crate::syntax::ast::NumberValue;
 

@@ -3,10 +3,10 @@
 use loops::{Code, Diagnostic, Size, Span};
 
 use super::Infer;
-use super::expr::Why;
+use super::expressions::Why;
+use super::inferred_types::{Class, Ty, show, show_size};
 use super::node::{Node, NodeKind};
 use super::solve::{Equation, Mismatch, Obligation, meta_of};
-use super::ty::{Class, Ty, show, show_size};
 
 /// What cannot be shown of sizes.
 pub(super) const UNSHOWN: Code = Code("F0404");

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use loops::{Name, Size};
 
-use super::ty::{Class, Ty};
+use super::inferred_types::{Class, Ty};
 use crate::prim::{Prim, TABLE};
 use crate::syntax::ast::{BinOp, Expr, ExprKind, NumberValue, Type, TypeKind};
 use crate::syntax::{parse_relation, parse_scheme};

@@ -2,7 +2,7 @@
 
 use loops::{Name, Size, Span};
 
-use super::ty::{Class, Ty, show_size};
+use super::inferred_types::{Class, Ty, show_size};
 use crate::facts::SizeFacts;
 
 /// An unknown type.

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use loops::{Name, Size, Span};
 
 use super::Infer;
-use super::expr::{Why, error_node, prim_node};
+use super::expressions::{Why, error_node, prim_node};
+use super::inferred_types::Ty;
 use super::node::{Node, NodeKind};
 use super::solve::meta_of;
-use super::ty::Ty;
 use crate::prim::Prim;
 use crate::syntax::ast::{BinOp, Expr, ExprKind, NumberValue, UnOp};
 

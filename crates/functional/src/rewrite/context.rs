@@ -6,6 +6,7 @@ use std::fmt;
 use loops::{Scalar, Size};
 
 use crate::build::{self, Supply};
+use crate::elaborate::cheap::is_view;
 use crate::facts::SizeFacts;
 use crate::prim::Prim;
 use crate::term::{Arg, Binder, Lambda, Term, TermKind};
@@ -156,28 +157,7 @@ pub(super) fn is_cheap(term: &Term) -> bool {
         TermKind::Var(_) | TermKind::Literal(_) | TermKind::Size(_) => true,
         TermKind::Let(..) => false,
         TermKind::Prim(prim, args) => {
-            let view = matches!(
-                prim,
-                Prim::Pair
-                    | Prim::Fst
-                    | Prim::Snd
-                    | Prim::Zip
-                    | Prim::Unzip
-                    | Prim::Split
-                    | Prim::Join
-                    | Prim::Transpose
-                    | Prim::Reverse
-                    | Prim::Copy
-                    | Prim::Slide
-                    | Prim::Concat
-                    | Prim::Take
-                    | Prim::Drop
-                    | Prim::Zero
-                    | Prim::One
-                    | Prim::Iota
-                    | Prim::AsVector
-                    | Prim::AsScalar
-            );
+            let view = is_view(*prim) || matches!(prim, Prim::Concat | Prim::Iota);
             view && args.iter().all(|arg| match arg {
                 Arg::Term(t) => is_cheap(t),
                 Arg::Size(_) => true,

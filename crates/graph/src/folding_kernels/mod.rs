@@ -9,9 +9,9 @@
 //! for views) element types of fewer than eight bits.
 
 mod arithmetic;
-mod movement;
+mod moving_elements;
 
-pub(crate) use movement::MOST_PARTS;
+pub(crate) use moving_elements::MOST_PARTS;
 
 use crate::attribute::Attribute;
 use crate::graph::Operator;
@@ -36,16 +36,16 @@ pub fn evaluate(
     let one = |tensor: Tensor| vec![tensor];
     match &*op.name {
         "Identity" => call.input(0).map(|x| one(view(x, x.dims.clone()))),
-        "Reshape" => movement::reshape(&call).map(one),
-        "Flatten" => movement::flatten(&call).map(one),
-        "Squeeze" => movement::squeeze(&call).map(one),
-        "Unsqueeze" => movement::unsqueeze(&call).map(one),
-        "Transpose" => movement::transpose(&call).map(one),
-        "Expand" => movement::expand(&call).map(one),
-        "Concat" => movement::concat(&call).map(one),
-        "Slice" => movement::slice(&call).map(one),
-        "Split" => movement::split(&call),
-        "Gather" => movement::gather(&call).map(one),
+        "Reshape" => moving_elements::reshape(&call).map(one),
+        "Flatten" => moving_elements::flatten(&call).map(one),
+        "Squeeze" => moving_elements::squeeze(&call).map(one),
+        "Unsqueeze" => moving_elements::unsqueeze(&call).map(one),
+        "Transpose" => moving_elements::transpose(&call).map(one),
+        "Expand" => moving_elements::expand(&call).map(one),
+        "Concat" => moving_elements::concat(&call).map(one),
+        "Slice" => moving_elements::slice(&call).map(one),
+        "Split" => moving_elements::split(&call),
+        "Gather" => moving_elements::gather(&call).map(one),
         "Cast" => arithmetic::cast(&call).map(one),
         "Add" | "Sub" | "Mul" | "Div" => arithmetic::binary(&op.name, &call).map(one),
         "Max" | "Min" => arithmetic::extremes(&op.name, &call).map(one),

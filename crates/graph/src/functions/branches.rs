@@ -8,8 +8,8 @@ use super::{Body, Function, Functions, Inliner, MAX_DEPTH, forget_outer, names_o
 use crate::attribute::AttributeValue;
 use crate::control::truth;
 use crate::graph::{Graph, Node, NodeId, Producer, ValueId};
+use crate::hash_tables::{Map, Set};
 use crate::model::Model;
-use crate::table::{Map, Set};
 
 /// Replaces each `If` whose condition is a constant by the branch that is taken, also in branches
 /// and loops. Returns how many were replaced.

@@ -8,8 +8,8 @@ use loops::{Diagnostic, Name};
 use super::{Function, Inliner, refused};
 use crate::attribute::{Attribute, AttributeValue};
 use crate::graph::{Graph, NewNode, Node, NodeId, Place, Producer, ValueId};
+use crate::hash_tables::Map;
 use crate::infer::label;
-use crate::table::Map;
 use crate::tensor::{Storage, Tensor};
 use crate::types::{Dim, ValueType};
 

@@ -20,10 +20,10 @@ use loops::{Code, Diagnostic, Name};
 
 use crate::attribute::{Attribute, AttributeValue};
 use crate::graph::{Graph, NewNode, Node, NodeId, Place, Producer, ValueId};
+use crate::hash_tables::{Map, Set};
 use crate::infer::label;
 use crate::model::Model;
 use crate::onnx;
-use crate::table::{Map, Set};
 pub use branches::decide;
 use copy::{Copying, Mapped};
 

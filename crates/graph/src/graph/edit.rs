@@ -6,8 +6,8 @@ use loops::Name;
 
 use super::{Constant, Graph, Node, NodeId, Operator, Producer, Slot, Use, Value, ValueId};
 use crate::attribute::{Attribute, AttributeValue};
+use crate::hash_tables::Set;
 use crate::onnx::Role;
-use crate::table::Set;
 use crate::tensor::Tensor;
 use crate::types::{Dim, ValueType};
 

@@ -19,8 +19,8 @@ mod rename;
 use bytes::Bytes;
 use loops::Name;
 
+use crate::hash_tables::Map;
 use crate::onnx::Role;
-use crate::table::Map;
 use crate::tensor::Tensor;
 use crate::types::{Dim, TensorType, ValueType};
 

@@ -4,7 +4,7 @@
 use arith::number::trunc_div;
 
 use super::call::{Call, MAX_KNOWN, add, div, mul, product, sub};
-use super::elementwise::attribute_type;
+use super::elementwise_rules::attribute_type;
 use super::layout::shape_range;
 use crate::types::{Dim, ElementType};
 

@@ -3,7 +3,7 @@
 use super::call::{
     Call, Found, MAX_RANK, add, axis, broadcast, div, exact, meet, mul, one, product, sub, sum, typed,
 };
-use super::elementwise::attribute_type;
+use super::elementwise_rules::attribute_type;
 use crate::types::{Dim, ElementType, Shape, TensorType};
 
 /// This number of unknown extents. `typed` gives no shape for a rank beyond the bound.

@@ -229,12 +229,12 @@ pub(super) fn short_time_transform(call: &Call) -> Found {
 
 /// `HannWindow` and its kin.
 pub(super) fn window(call: &Call) -> Found {
-    let elem = super::elementwise::attribute_type(call, "output_datatype").unwrap_or(ElementType::F32);
+    let elem = super::elementwise_rules::attribute_type(call, "output_datatype").unwrap_or(ElementType::F32);
     one(Some(TensorType { elem, shape: Some(vec![call.int(0).map_or(Dim::Unknown, Dim::Known)]) }))
 }
 
 pub(super) fn mel_weights(call: &Call) -> Found {
-    let elem = super::elementwise::attribute_type(call, "output_datatype").unwrap_or(ElementType::F32);
+    let elem = super::elementwise_rules::attribute_type(call, "output_datatype").unwrap_or(ElementType::F32);
     let bins = call.int(1).map_or(Dim::Unknown, |n| Dim::Known(n / 2 + 1));
     let mels = call.int(0).map_or(Dim::Unknown, Dim::Known);
     one(Some(TensorType { elem, shape: Some(vec![bins, mels]) }))

@@ -8,12 +8,12 @@
 //! Not here: what operators compute (`operators`), checks of structure (`validate`).
 
 mod call;
-mod elementwise;
+mod elementwise_rules;
 mod known;
 mod layout;
 mod linear;
+mod rule_table;
 mod sequence;
-mod table;
 mod windows;
 
 use loops::{Code, Diagnostic};
@@ -95,7 +95,7 @@ pub fn infer_node(graph: &mut Graph, opset: i64, id: NodeId) -> Result<(), Diagn
 
 fn infer_at(graph: &mut Graph, id: NodeId, way: Way) -> Result<(), Diagnostic> {
     let node = graph.node(id);
-    if !node.op().is_standard() && !table::contributed(node.op()) {
+    if !node.op().is_standard() && !rule_table::contributed(node.op()) {
         return Ok(());
     }
     let call = Call { graph, node, opset: way.opset };
@@ -110,7 +110,7 @@ fn infer_at(graph: &mut Graph, id: NodeId, way: Way) -> Result<(), Diagnostic> {
             results
         })
     } else {
-        match table::find(name) {
+        match rule_table::find(name) {
             Some(rule) => rule(&call),
             None => return Ok(()),
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Way;
 use super::call::{Call, Found, axis, join, one, typed};
-use super::elementwise::attribute_type;
+use super::elementwise_rules::attribute_type;
 use crate::attribute::AttributeValue;
 use crate::control;
 use crate::graph::{Graph, Producer};

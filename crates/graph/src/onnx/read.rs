@@ -12,8 +12,8 @@ use super::wire::{Field, Fields, Kept, Malformed, Payload, malformed};
 use super::{Header, MAX_DEPTH, Origin, Role, bad};
 use crate::attribute::{Attribute, AttributeValue};
 use crate::graph::{Graph, NewNode, Operator, Place, Producer, ValueId};
+use crate::hash_tables::Map;
 use crate::model::Model;
-use crate::table::Map;
 use crate::tensor::Tensor;
 use crate::types::{ElementType, ValueType};
 
@@ -367,7 +367,7 @@ impl<'a> Reader<'a> {
             return Ok(malformed("a node has no operator", span.0)?);
         }
         if new.outputs.len() >= 64 {
-            let mut seen = crate::table::Set::default();
+            let mut seen = crate::hash_tables::Set::default();
             if let Some(id) = new.outputs.iter().flatten().find(|id| !seen.insert(**id)) {
                 return Err(twice(graph.value(*id).name(), "the results of nodes").into());
             }

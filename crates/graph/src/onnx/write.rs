@@ -8,8 +8,8 @@ use super::wire::{Fields, Pieces};
 use super::{Header, Role};
 use crate::attribute::{Attribute, AttributeValue};
 use crate::graph::{Graph, Node, Producer, Value};
+use crate::hash_tables::Set;
 use crate::model::Model;
-use crate::table::Set;
 use crate::tensor::{Storage, Tensor};
 use crate::types::{Dim, TensorType, ValueType};
 

@@ -156,8 +156,10 @@ struct Convolution<'f> {
     elem: ElementType,
     /// The number of the input that the weights are.
     weights: usize,
-    /// Whether `left` and `right` change something.
-    shifts: [bool; 2],
+    /// Whether `left` changes something.
+    is_left_shifted: bool,
+    /// Whether `right` does.
+    is_right_shifted: bool,
     /// Whether the zero points are bytes.
     bytes: bool,
     left: &'f dyn Fn(&mut Cx, Val) -> Val,
@@ -231,17 +233,17 @@ fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<V
         return None;
     }
     let before = op.cx.holds();
-    let x = shifted(op, &c.x, c.shifts[0], &|cx, v, _| (c.left)(cx, v));
+    let x = shifted(op, &c.x, c.is_left_shifted, &|cx, v, _| (c.left)(cx, v));
     if c.bytes && super::pairs::of_bytes(c.x.elem, c.w.elem, 1, 1).is_some() {
         let same = |_: &mut Cx, value: Val, _: &Val| value;
-        let shift = if c.shifts[1] { c.right } else { &same };
+        let shift = if c.is_right_shifted { c.right } else { &same };
         let weights = Weights::Bytes { input: c.weights, w: &c.w, shift };
         let found = super::image_windows::products(op, &x, &c.w, win, (groups, weights), registers, c.last);
         if let Some(val) = found {
             return Some(op.cx.release(val));
         }
     }
-    let w = shifted(op, &c.w, c.shifts[1], c.right);
+    let w = shifted(op, &c.w, c.is_right_shifted, c.right);
     let computed = (groups, Weights::Computed);
     let found = super::image_windows::convolution(op, &x, &w, win, computed, registers, c.last);
     if found.is_none() {
@@ -274,16 +276,16 @@ pub(super) fn conv(op: &mut Op) -> Done {
         Some(b) => sum + b.at(std::slice::from_ref(m)),
         None => sum,
     };
-    let (weights, shifts, bytes) = (1, [false; 2], false);
     convolve(
         op,
         &Convolution {
             x,
             w,
             elem,
-            weights,
-            shifts,
-            bytes,
+            weights: 1,
+            is_left_shifted: false,
+            is_right_shifted: false,
+            bytes: false,
             left: &|_, v| v,
             right: &|_, v, _| v,
             last: &last,
@@ -303,7 +305,7 @@ fn less(v: Val, zero: &Option<Input>, m: Option<&Val>) -> Val {
 pub(super) fn conv_integer(op: &mut Op) -> Done {
     let (x, w) = (op.input(0)?, op.input(1)?);
     let (zx, zw) = (op.optional(2)?, op.optional(3)?);
-    let shifts = [is_shift(op, 2), is_shift(op, 3)];
+    let (is_left_shifted, is_right_shifted) = (is_shift(op, 2), is_shift(op, 3));
     convolve(
         op,
         &Convolution {
@@ -311,7 +313,8 @@ pub(super) fn conv_integer(op: &mut Op) -> Done {
             w,
             elem: ElementType::I32,
             weights: 1,
-            shifts,
+            is_left_shifted,
+            is_right_shifted,
             bytes: super::pairs::are_bytes(&[&zx, &zw]),
             left: &|_, v| less(v, &zx, None),
             right: &|_, v, m| less(v, &zw, Some(m)),
@@ -330,7 +333,7 @@ pub(super) fn qlinear_conv(op: &mut Op) -> Done {
         Some(true) => s.at(&[int(0)]),
         Some(false) => s.at(std::slice::from_ref(m)),
     };
-    let shifts = [is_shift(op, 2), is_shift(op, 5)];
+    let (is_left_shifted, is_right_shifted) = (is_shift(op, 2), is_shift(op, 5));
     convolve(
         op,
         &Convolution {
@@ -338,7 +341,8 @@ pub(super) fn qlinear_conv(op: &mut Op) -> Done {
             w,
             elem,
             weights: 3,
-            shifts,
+            is_left_shifted,
+            is_right_shifted,
             bytes: super::pairs::are_bytes(&[&zx, &zw]),
             left: &|_, v| less(v, &zx, None),
             right: &|_, v, m| less(v, &zw, Some(m)),

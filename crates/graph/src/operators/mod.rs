@@ -13,11 +13,11 @@
 mod attention;
 mod build;
 mod byte_filters;
+mod call_evaluation;
 mod constants;
 mod convolution;
 mod elementwise;
 mod epilogue;
-mod evaluate;
 mod filter_lanes;
 mod gather;
 mod image;
@@ -59,14 +59,14 @@ use crate::graph::Operator;
 use crate::tensor::Tensor;
 use crate::types::ElementType;
 
+pub use call_evaluation::{evaluate, evaluate_within};
 pub use epilogue::{After, Elementwise, Source, elementwise, fits};
-pub use evaluate::{evaluate, evaluate_within};
 pub use indices::{Indices, indices};
 pub use packing::Packing;
 pub use schedule::{compiled, compiled_with, schedule};
 pub use storage_type::{carrier, decode, encode};
 pub use table::{Elements, Entry, Role, TABLE, Work, lookup, page};
-pub use tiles::{Cut, cut};
+pub use tiles::{Cut, CutProduct, cut};
 
 use build::{Cx, Extents, tensor_type};
 use epilogue::Stages;

@@ -15,6 +15,13 @@ use super::value::{Val, index, int, number, size};
 use super::{Done, Input, Op, Refusal};
 use sums::{Linear, Sums};
 
+/// In which order a direction of a network takes the time steps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Forward,
+    Reverse,
+}
+
 /// Inputs and attributes that the three networks share.
 struct Network {
     x: Input,
@@ -24,8 +31,7 @@ struct Network {
     lengths: Option<Input>,
     start: Option<Input>,
     hidden: i64,
-    directions: usize,
-    reversed: [bool; 2],
+    directions: Vec<Direction>,
     /// Batch first.
     batched: bool,
     steps: Size,
@@ -45,10 +51,10 @@ fn network(op: &mut Op, defaults: &[&str], turned: bool) -> Result<Network, Refu
     let Some(hidden) = r.shape[if turned { 1 } else { 2 }].as_constant() else {
         return Err(Refusal::not_constant("the size of the hidden state must be known"));
     };
-    let (directions, reversed) = match op.string("direction", "forward") {
-        "forward" => (1, [false, false]),
-        "reverse" => (1, [true, false]),
-        "bidirectional" => (2, [false, true]),
+    let directions = match op.string("direction", "forward") {
+        "forward" => vec![Direction::Forward],
+        "reverse" => vec![Direction::Reverse],
+        "bidirectional" => vec![Direction::Forward, Direction::Reverse],
         other => return Err(Refusal::inputs(format!("the direction `{other}` is not known"))),
     };
     let batched = op.int("layout", 0) != 0;
@@ -60,31 +66,16 @@ fn network(op: &mut Op, defaults: &[&str], turned: bool) -> Result<Network, Refu
         Some(crate::AttributeValue::Strings(list)) => {
             list.iter().map(|s| String::from_utf8_lossy(s).to_ascii_lowercase()).collect()
         }
-        _ => (0..directions).flat_map(|_| defaults.iter().map(|s| (*s).to_owned())).collect(),
+        _ => directions.iter().flat_map(|_| defaults.iter().map(|s| (*s).to_owned())).collect(),
     };
-    if functions.len() != directions * defaults.len() {
+    if functions.len() != directions.len() * defaults.len() {
         return Err(Refusal::inputs("another number of activations is needed"));
     }
     if let Some(f) = functions.iter().find(|f| !["sigmoid", "tanh", "relu"].contains(&f.as_str())) {
         return Err(Refusal::inputs(format!("the activation `{f}` is not supported")));
     }
     let clip = op.attribute("clip").and_then(|a| a.float()).map(f64::from);
-    Ok(Network {
-        x,
-        w,
-        r,
-        b,
-        lengths,
-        start,
-        hidden,
-        directions,
-        reversed,
-        batched,
-        steps,
-        batch,
-        functions,
-        clip,
-    })
+    Ok(Network { x, w, r, b, lengths, start, hidden, directions, batched, steps, batch, functions, clip })
 }
 
 impl Network {
@@ -94,9 +85,9 @@ impl Network {
 
     /// The time step that is done as number `t`.
     fn time(&self, direction: usize, t: &Val) -> Val {
-        match self.reversed[direction] {
-            true => size(&self.steps) - int(1) - t.int(),
-            false => t.clone(),
+        match self.directions[direction] {
+            Direction::Forward => t.clone(),
+            Direction::Reverse => size(&self.steps) - int(1) - t.int(),
         }
     }
 
@@ -126,7 +117,7 @@ impl Network {
             Some(clip) => x.max(&number(self.scalar(), -clip)).min(&number(self.scalar(), clip)),
             None => x,
         };
-        let per = self.functions.len() / self.directions;
+        let per = self.functions.len() / self.directions.len();
         match self.functions[direction * per + k].as_str() {
             "sigmoid" => super::elementwise::sigmoid_of(cx, &x),
             "relu" => cx.call("relu", &[x]),
@@ -162,7 +153,7 @@ impl Network {
     /// All states in the layout that is asked for, and the last ones.
     fn outputs(&self, op: &mut Op, states: &[Val], cells: Option<&[Val]>) -> Done {
         let h = Size::constant(self.hidden);
-        let d = Size::constant(self.directions as i64);
+        let d = Size::constant(self.directions.len() as i64);
         let scalar = self.scalar();
         let elem = self.x.elem;
         let (y_shape, last_shape) = match self.batched {
@@ -213,7 +204,7 @@ pub(super) fn rnn(op: &mut Op) -> Done {
     let net = network(op, &["tanh"], false)?;
     let mut sums = Sums::of(op, &net, 1, false);
     let mut states = Vec::new();
-    for d in 0..net.directions {
+    for d in 0..net.directions.len() {
         let start = net.first(&mut op.cx, d, &net.start);
         let inputs = sums.inputs(op, &net, d);
         let all = op.cx.scan(&net.steps, start, |cx, t, h| {
@@ -240,7 +231,7 @@ pub(super) fn gru(op: &mut Op) -> Done {
     // The candidate needs the state behind the reset gate: a product of its own.
     let mut sums = Sums::of(op, &net, 3, !after);
     let mut states = Vec::new();
-    for d in 0..net.directions {
+    for d in 0..net.directions.len() {
         let start = net.first(&mut op.cx, d, &net.start);
         let inputs = sums.inputs(op, &net, d);
         let gate = |cx: &mut Cx, t: &Val, state: &Linear, at: &[Val], k: i64| {
@@ -317,7 +308,7 @@ fn memory(op: &mut Op, net: &Network, mut sums: Sums) -> Done {
     }
     let shape = net.state_shape();
     let (mut states, mut cells) = (Vec::new(), Vec::new());
-    for d in 0..net.directions {
+    for d in 0..net.directions.len() {
         // The hidden state and the cell, one above the other: each is an array by itself.
         let start = {
             let h = net.first(&mut op.cx, d, &net.start);

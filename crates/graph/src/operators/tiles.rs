@@ -515,12 +515,22 @@ pub(super) fn concatenated(parts: impl Iterator<Item = Val>) -> Val {
 /// A name for a size that a kernel is called with, and at most so large if that is known.
 pub type Fresh<'f> = &'f mut dyn FnMut(Size, Option<i64>) -> Size;
 
+/// A product whose extents are sums of whole tiles.
+pub struct CutProduct {
+    /// Its tiles.
+    pub cut: Cut,
+    /// Its rows, as such a sum.
+    pub rows: Size,
+    /// Its columns.
+    pub columns: Size,
+}
+
 /// Cuts the extents of an `m x n` product that are no numbers. Each becomes a sum of whole tiles,
 /// whose counts get names of their own: so no tile has an edge that is not known.
-pub fn cut(registers: Registers, scalar: Scalar, m: &Size, n: &Size, fresh: Fresh) -> (Cut, Size, Size) {
+pub fn cut(registers: Registers, scalar: Scalar, m: &Size, n: &Size, fresh: Fresh) -> CutProduct {
     let number = |n: &Size| n.as_constant().unwrap_or(TYPICAL);
     let tile = Tile::of(registers, scalar, number(m), number(n));
-    let (mut cut, mut all) = (Cut::default(), [m.clone(), n.clone()]);
+    let mut all = CutProduct { cut: Cut::default(), rows: m.clone(), columns: n.clone() };
     if m.as_constant().is_none() {
         let mut rows = vec![(tile.rows, fresh(m.div(&tile.rows.into()), None))];
         let mut rest = m.rem(&tile.rows.into());
@@ -539,8 +549,8 @@ pub fn cut(registers: Registers, scalar: Scalar, m: &Size, n: &Size, fresh: Fres
             first = first.clone() + Size::constant(rows) * count;
             block
         });
-        cut.rows = Some(blocks.collect());
-        all[0] = first;
+        all.cut.rows = Some(blocks.collect());
+        all.rows = first;
     }
     if n.as_constant().is_none() {
         let (wide, vector) = (Size::constant(tile.lanes), Size::constant(tile.vector));
@@ -562,9 +572,8 @@ pub fn cut(registers: Registers, scalar: Scalar, m: &Size, n: &Size, fresh: Fres
             first = first.clone() + count * used;
             tile
         });
-        cut.columns = Some(tiles.collect());
-        all[1] = first;
+        all.cut.columns = Some(tiles.collect());
+        all.columns = first;
     }
-    let [m, n] = all;
-    (cut, m, n)
+    all
 }

@@ -10,7 +10,7 @@ use loops::{Code, Diagnostic, Name, Registers, Size};
 use crate::attribute::AttributeValue;
 use crate::graph::{Graph, Node, NodeId, ValueId};
 use crate::model::Model;
-use crate::operators::{self, After, Call, Cut, Operand, carrier};
+use crate::operators::{self, After, Call, Cut, CutProduct, Operand, carrier};
 use crate::types::{Dim, ElementType, TensorType};
 
 /// A call at extents with names of its own.
@@ -76,10 +76,17 @@ pub(super) fn named<'a>(call: &Call<'a>, after: &After, registers: Option<Regist
     Named { call: Call { inputs, ..call.clone() }, after, names, cut: Cut::default() }
 }
 
+/// Which operands of a product of matrices are transposed.
+#[derive(Default)]
+struct Turned {
+    left: bool,
+    right: bool,
+}
+
 /// The rows, the columns and the sum of a product of matrices, over the names of the model.
 struct Product {
-    /// Whether the operands are turned.
-    turned: [bool; 2],
+    /// Whether the operands are transposed.
+    turned: Turned,
     /// Whether all extents before the last one are rows.
     flat: bool,
     m: Size,
@@ -98,14 +105,14 @@ fn multiplied(call: &Call<'_>) -> Option<Product> {
     let floats = [a, b].iter().all(|o| matches!(o.elem, ElementType::F32 | ElementType::F64));
     let ([.., a0, a1], [.., b0, b1]) = (&a.shape[..], &b.shape[..]) else { return None };
     let turned = match &*call.op.name {
-        "Gemm" => [flag("transA"), flag("transB")],
-        "MatMul" => [false, false],
+        "Gemm" => Turned { left: flag("transA"), right: flag("transB") },
+        "MatMul" => Turned::default(),
         _ => return None,
     };
     let flat = b.shape.len() == 2;
-    let (m, k) = if turned[0] { (a1, a0) } else { (a0, a1) };
-    let (l, n) = if turned[1] { (b1, b0) } else { (b0, b1) };
-    let m = match flat && !turned[0] {
+    let (m, k) = if turned.left { (a1, a0) } else { (a0, a1) };
+    let (l, n) = if turned.right { (b1, b0) } else { (b0, b1) };
+    let m = match flat && !turned.left {
         true => a.shape[..a.shape.len() - 1].iter().fold(Size::constant(1), |m, n| m * n.clone()),
         false => m.clone(),
     };
@@ -124,7 +131,7 @@ fn product<'a>(call: &Call<'a>, after: &After, registers: Registers) -> Option<N
     let Product { turned, flat, m, k, n } = multiplied(call)?;
     let mut names = Names::default();
     let scalar = carrier(call.inputs.first()?.as_ref()?.elem)?;
-    let (cut, rows, columns) =
+    let CutProduct { cut, rows, columns } =
         operators::cut(registers, scalar, &m, &n, &mut |value, most| names.fresh(value, most));
     let k = names.extent(&k);
     let one = Size::constant(1);
@@ -153,8 +160,8 @@ fn product<'a>(call: &Call<'a>, after: &After, registers: Registers) -> Option<N
         let batch = if flat { Vec::new() } else { names.shape(&o.shape[..o.shape.len() - 2]) };
         Operand { shape: [batch, matrix].concat(), ..o.clone() }
     };
-    let a = stacked(call.inputs[0].as_ref()?, pair(turned[0], &rows, &k));
-    let b = stacked(call.inputs[1].as_ref()?, pair(turned[1], &k, &columns));
+    let a = stacked(call.inputs[0].as_ref()?, pair(turned.left, &rows, &k));
+    let b = stacked(call.inputs[1].as_ref()?, pair(turned.right, &k, &columns));
     let mut inputs = call.inputs.clone();
     (inputs[0], inputs[1]) = (Some(a), Some(b));
     if let Some(place) = inputs.get_mut(2) {

@@ -1,6 +1,6 @@
 //! Finds candidates for an output: forward along successors of a vertex that is matched already.
 
-use graph::table::Map;
+use graph::hash_tables::Map;
 use graph::{NodeId, Slot, ValueId};
 
 use crate::matching::{Matcher, in_class};

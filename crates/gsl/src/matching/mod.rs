@@ -19,7 +19,7 @@ mod tests;
 
 pub(crate) use forward::Budget;
 
-use graph::table::Set;
+use graph::hash_tables::Set;
 use graph::{Model, Node, NodeId, Operator, ValueId};
 
 use crate::eval::{Context, Env, Facts, Found};
@@ -94,7 +94,7 @@ impl Taken {
 }
 
 /// The version of the standard operators that proofs of rules begin with.
-const PROVED_FROM: i64 = 13;
+pub(crate) const PROVED_FROM: i64 = 13;
 
 /// What can be taken back.
 enum Step {

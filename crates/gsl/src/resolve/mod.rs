@@ -6,8 +6,8 @@
 //! that matching would meet.
 
 mod agree;
+mod attribute_expr;
 mod expand;
-mod expr;
 mod plan;
 mod source;
 mod target;

@@ -4,7 +4,7 @@
 //! Every function with a syntax error gives one diagnostic. Parsing continues at the next `fn`.
 //! Scopes and types are left to the validator. Nesting is bounded by [`MAX_DEPTH`].
 
-mod expr;
+mod expr_syntax;
 
 use std::borrow::Cow;
 

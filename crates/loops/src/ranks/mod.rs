@@ -17,10 +17,10 @@
 //! Not here: which arrays are cut, and what has to move (`polyhedral::ranks`).
 
 mod check;
-mod memory;
 mod messages;
 mod parse;
-mod print;
+mod rank_memory;
+mod rank_text;
 mod run;
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Parser of the textual form ([`super::print`] has it by example).
+//! Parser of the textual form ([`super::rank_text`] has it by example).
 
 use super::{At, Cut, Elements, Fetch, Margin, Placed, RankProgram, Repeat, Return, Run, Step};
 use crate::diagnostic::{Code, Diagnostic};

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use super::memory::{bytes, copy_element, places, poisoned, same_element};
 use super::messages::{Grid, Numbers, Place, Transfer, number, returned, transfers};
+use super::rank_memory::{bytes, copy_element, places, poisoned, same_element};
 use super::{At, Fetch, Placed, RankProgram, Repeat, Return, Run, Step};
 use crate::data::{Data, Tensor};
 use crate::diagnostic::{Code, Diagnostic};

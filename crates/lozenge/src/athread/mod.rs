@@ -5,7 +5,7 @@
 //! (`command`).
 
 pub mod host;
-mod report;
+mod run_report;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::files::{Scratch, reason};
 use crate::process::{self, Compiler};
 
-pub use report::Report;
+pub use run_report::Report;
 
 /// A number that changes with any file of the emulator.
 pub fn digest() -> u64 {

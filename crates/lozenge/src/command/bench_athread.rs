@@ -7,7 +7,7 @@
 
 mod results;
 mod summary;
-mod translation;
+mod translation_time;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -91,7 +91,7 @@ struct Row {
 /// differs from the original; what is missing to run.
 pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     if arguments.translation {
-        return translation::run(arguments, as_json);
+        return translation_time::run(arguments, as_json);
     }
     let compiler = Compiler::find()?;
     let emulator = Emulator::build(&compiler)?;

@@ -43,6 +43,12 @@ pub(super) fn copied(model: &Model) -> Result<Option<(Function, Vec<Name>)>> {
     Ok((!arrays.is_empty()).then_some((result, arrays)))
 }
 
+/// Whether a write of an element comes before or after a load of it.
+struct Relation {
+    never_before: bool,
+    never_after: bool,
+}
+
 /// Whether the loads of an array in a statement see nothing but what it had before, and something
 /// writes it later.
 fn held_up(model: &Model, statement: &Statement, array: &Name) -> Result<bool> {
@@ -64,18 +70,18 @@ fn held_up(model: &Model, statement: &Statement, array: &Name) -> Result<bool> {
         loads += 1;
         for other in &model.statements {
             for write in other.accesses.iter().filter(|t| t.write && t.array == *array) {
-                let relate = || -> isl::Result<(bool, bool)> {
+                let relate = || -> isl::Result<Relation> {
                     let same = write.relation.apply_range(&read.relation.reverse()?)?;
                     let earlier = same.intersect(&dependence::before(other, statement)?)?;
                     let after = same.reverse()?.intersect(&dependence::before(statement, other)?)?;
                     let none = |pairs: isl::Map| pairs.intersect_params(&model.context)?.is_empty();
-                    Ok((none(earlier)?, none(after)?))
+                    Ok(Relation { never_before: none(earlier)?, never_after: none(after)? })
                 };
-                let (unseen, last) = relate().map_err(fault::library)?;
-                if !unseen {
+                let relation = relate().map_err(fault::library)?;
+                if !relation.never_before {
                     return Ok(false);
                 }
-                later |= !last;
+                later |= !relation.never_after;
             }
         }
     }

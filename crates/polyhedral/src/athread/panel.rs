@@ -8,7 +8,7 @@
 //! marked [`EXCHANGED`]: it is in the local memories of all cores together already, so that the
 //! target may exchange it between them. As loops, each core brings its columns in from main memory.
 
-mod columns;
+mod column_sums;
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ pub(super) fn panels(model: &Model, items: &[Item], options: &Options) -> Result
                 return Ok(Some(Panels { items: all, bounds: BTreeMap::new() }));
             }
         }
-        if let Some((middle, bounds)) = columns::whole(model, a, b, options)? {
+        if let Some((middle, bounds)) = column_sums::whole(model, a, b, options)? {
             let mut all = items[..k].to_vec();
             all.push(middle);
             all.extend_from_slice(&items[k + 2..]);

@@ -6,6 +6,10 @@
 //! lives in local memory as long as its iteration. After the loops the array has the values of the
 //! last plane.
 //!
+//! The passes that expand scalars and arrays (`passes`) give elements in main memory, by the text.
+//! Here planes are meant for local memory, and what is assigned is known from relations of
+//! instances, which only the model has.
+//!
 //! Only where that is plain: loops from 0 to a size around all accesses, subscripts without these
 //! loops' variables, one statement that first assigns all that is ever assigned of the array, the
 //! same elements in each iteration, and reads of what their own iteration has assigned before. A

@@ -9,7 +9,7 @@ mod transfer_cost;
 
 use std::collections::BTreeMap;
 
-use self::transfer_cost::{in_step, together};
+use self::transfer_cost::{TransferCost, in_step, together};
 use super::data_mapping::{self, Group};
 use super::host_split::{Kernel, Rounds};
 use super::multicast::{self, Line};
@@ -118,8 +118,8 @@ impl Search<'_> {
                 continue;
             }
             let deepest = self.inner.iter().all(Vec::is_empty);
-            let (around, ahead, _) = self.groups_cost(None, &sizes, &[], None, false);
-            let mut cost = around;
+            let TransferCost { outer, inner: ahead, .. } = self.groups_cost(None, &sizes, &[], None, false);
+            let mut cost = outer;
             let mut computed_all = 0.0;
             // What comes and goes during other tiles.
             let mut beside = 0.0;
@@ -205,7 +205,8 @@ impl Search<'_> {
             }
             let steps = self.steps(p, &all, room - used);
             let stay = self.stay(p, sizes, &own);
-            let (around, moved, early) = self.groups_cost(Some(p), sizes, &own, steps, stay);
+            let TransferCost { outer, inner: moved, beside: early } =
+                self.groups_cost(Some(p), sizes, &own, steps, stay);
             let computed = self.arithmetic(p, sizes, &own);
             // With room for two of each box the next comes while one is computed.
             let second = used + self.second(Some(p), &all) <= room;
@@ -217,7 +218,7 @@ impl Search<'_> {
                 true => in_step(moved, computed),
                 false => together(moved, computed, second, rounds),
             };
-            let cost = around + if deepest { moved } else { inside };
+            let cost = outer + if deepest { moved } else { inside };
             if found.as_ref().is_none_or(|old| cost < old.cost) {
                 found = Some(PartSizes { cost, early, own });
             }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use loops::{Function, Name};
 
 use super::trace::Trace;
-use super::tree;
+use super::tree_drawing;
 use crate::dependence::Kind;
 use crate::tree::Tree;
 
@@ -76,7 +76,7 @@ pub(super) fn page(function: &Function, sizes: &BTreeMap<Name, i64>, rows: [(&Tr
     }
     for ((tree, _), name) in rows.iter().zip(["schedule tree before", "schedule tree after"]) {
         text(&mut body, 16.0, top + LINE, "title", name);
-        let (right, bottom) = tree::draw(&mut body, tree, 16.0, top + 1.6 * LINE);
+        let (right, bottom) = tree_drawing::draw(&mut body, tree, 16.0, top + 1.6 * LINE);
         width = width.max(right);
         top = bottom + 16.0;
     }

@@ -12,6 +12,7 @@ use loops::simplify::tidy;
 use loops::{Access, AccessKind, Expr, Facts, Function, Name};
 
 use super::phase::{Coordinate, Piece};
+use super::plan::HaloRoom;
 
 /// The widest halo: what is further away is fetched into a buffer.
 const WIDEST: i64 = 16;
@@ -23,8 +24,8 @@ pub(super) struct Footprint {
     pub fetches: Vec<Step>,
     /// Fetches into halos.
     pub halo_fetches: Vec<Fetch>,
-    /// Room that halos need: array, dimension, elements before and after a block.
-    pub halos: Vec<(Name, usize, i64, i64)>,
+    /// Room that halos need.
+    pub halos: Vec<HaloRoom>,
     /// How far an inner part stays away from the ends of blocks.
     pub margins: Vec<Margin>,
     /// The buffers that reads are from, by the position of the statement.
@@ -192,7 +193,12 @@ pub(super) fn footprint(piece: &Piece, facts: &Facts, fresh: &mut dyn FnMut(&Nam
         match meets {
             Meets::Own(distances) => {
                 for (dim, d) in distances.iter().enumerate().filter(|(_, d)| **d != 0) {
-                    found.halos.push((access.array.clone(), dim, (-d).max(0), (*d).max(0)));
+                    found.halos.push(HaloRoom {
+                        array: access.array.clone(),
+                        dim,
+                        before: (-d).max(0),
+                        after: (*d).max(0),
+                    });
                     if let Some(cut) = placed.cut[dim] {
                         widen(&mut found.margins, cut, *d);
                     }

@@ -21,12 +21,22 @@ pub(super) struct Outer {
     pub upper: Expr,
 }
 
+/// Room for elements of other ranks around the blocks of an array, in one dimension.
+#[derive(Clone, Debug)]
+pub(super) struct HaloRoom {
+    pub array: Name,
+    pub dim: usize,
+    /// Elements before a block, and after it.
+    pub before: i64,
+    pub after: i64,
+}
+
 /// Steps, and what they need.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Planned {
     pub steps: Vec<Step>,
-    /// Room for halos: array, dimension, elements before and after.
-    pub halos: Vec<(Name, usize, i64, i64)>,
+    /// Room for halos.
+    pub halos: Vec<HaloRoom>,
     /// Whether a loop is dealt out to ranks.
     pub clipped: bool,
     /// If it is only statements on one rank: these.

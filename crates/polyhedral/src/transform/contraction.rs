@@ -381,7 +381,7 @@ fn steps_and_taps<'a>(contracted: &[&'a Loop]) -> Option<(&'a Loop, Vec<Tap>)> {
 
 /// Whether no element depends on both loops, and some do on each.
 fn separable(value: &Expr, i: &Name, j: &Name) -> bool {
-    fn inside(expr: &Expr, i: &Name, j: &Name, found: &mut [bool; 2]) -> bool {
+    fn inside(expr: &Expr, i: &Name, j: &Name, found: &mut Depends) -> bool {
         let vars = expr.vars();
         match (vars.contains(i), vars.contains(j)) {
             (true, true) => {
@@ -389,14 +389,14 @@ fn separable(value: &Expr, i: &Name, j: &Name) -> bool {
                     && expr.children().all(|child| inside(child, i, j, found))
             }
             (row, column) => {
-                found[0] |= row;
-                found[1] |= column;
+                found.i |= row;
+                found.j |= column;
                 true
             }
         }
     }
-    let mut found = [false; 2];
-    inside(value, i, j, &mut found) && found == [true; 2]
+    let mut found = Depends { i: false, j: false };
+    inside(value, i, j, &mut found) && found.i && found.j
 }
 
 /// On which of `i` and `j` an expression depends.

@@ -17,7 +17,7 @@
 
 mod blocks;
 mod columns;
-mod write;
+mod write_panels;
 
 use loops::visit::nodes;
 use loops::{Copy, CopyKind, Diagnostic, Expr, Local, Loop, LoopKind, Name, Stmt};

@@ -130,7 +130,7 @@ impl Weights {
         if !all.elem.is_int() || all.shape[2] != Size::constant(lines) {
             return Err(Refusal::inputs("the weights are bytes, with a line for each element of the input"));
         }
-        let directions = Size::constant(net.directions as i64);
+        let directions = Size::constant(net.directions.len() as i64);
         let fits = |p: &Input| {
             let one = p.shape.first() == Some(&directions);
             one && p.rank() <= 2 && p.shape.get(1).is_none_or(|n| *n == all.shape[2])
@@ -145,7 +145,7 @@ impl Weights {
         let one = zero.as_ref().is_none_or(|zero| zero.rank() == 1) && pairs::are_bytes(&[&zero]);
         let packing = op.fast.zip(extents).filter(|_| one);
         let packing = packing.and_then(|(registers, (rows, sum))| {
-            let (directions, pitches) = (net.directions as i64, [sum * lines, 1, lines]);
+            let (directions, pitches) = (net.directions.len() as i64, [sum * lines, 1, lines]);
             let pairs = pairs::of_bytes(ElementType::U8, all.elem, sum, 1)?;
             pairs.panels(registers, [rows, lines], directions, pitches)
         });

@@ -229,7 +229,7 @@ fn tiled(op: &mut Op, net: &Network, gates: i64, split: bool) -> Option<Tiled> {
         return None;
     }
     let scalar = net.scalar();
-    let (rows, hidden, directions) = (gates * net.hidden, net.hidden, net.directions as i64);
+    let (rows, hidden, directions) = (gates * net.hidden, net.hidden, net.directions.len() as i64);
     let inputs = tiles::packing(
         registers,
         scalar,

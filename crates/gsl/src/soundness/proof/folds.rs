@@ -6,9 +6,9 @@ use super::case::{Case, Mode, Step, Stop, unproved};
 use super::element::{Fold, Op, Real, fun, number, op, positive};
 use super::int::Int;
 use super::operators::{Call, axes};
+use super::symbolic_value::Value;
 use super::tensor::{At, Tensor, aligned, broadcast, product};
 use super::types::{Class, Ty};
-use super::value::Value;
 
 pub(super) fn batch_normalization(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
     let x = call.input(0)?;

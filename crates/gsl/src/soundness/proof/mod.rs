@@ -14,18 +14,18 @@
 
 mod case;
 mod element;
-mod expr;
 mod folds;
 mod int;
 mod open;
 mod operators;
 mod ring;
 mod run;
+mod symbolic_expr;
+mod symbolic_value;
 mod tensor;
 #[cfg(test)]
 mod tests;
 mod types;
-mod value;
 mod windows;
 
 use super::literals;

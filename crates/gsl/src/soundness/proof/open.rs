@@ -1,20 +1,25 @@
 //! What a pattern leaves open: inputs of every rank with symbols for extents, attributes of every
 //! kind.
 //!
-//! Everything that an operator may have must be here. What is left out would be a case that is not
-//! examined.
+//! Everything that an operator may have must be examined, so the names of attributes are read from
+//! `schema`. Which ranks, extents and values are possible is written here from the standard, as the
+//! meaning of operators is in `operators`: it stays apart from the records of crate `graph`,
+//! because a proof must not rely on the programs that it is about.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use graph::schema;
+
+use crate::matching::PROVED_FROM;
 use crate::rule::{BinaryOp, Clause, Expr, ExprKind, Rule};
 
 use super::case::{Case, Step, unproved};
 use super::element::Real;
 use super::int::Int;
 use super::operators::Attributes;
+use super::symbolic_value::Value;
 use super::tensor::Tensor;
-use super::value::Value;
 
 /// What conditions say about an input in any case. This avoids cases that would turn out to be
 /// impossible.
@@ -64,100 +69,119 @@ pub(super) fn known(rule: &Rule) -> HashMap<String, Known> {
     all
 }
 
-/// A tensor for an input of a call about which only the conditions are known.
-#[allow(clippy::too_many_arguments)]
-pub(super) fn input(
-    case: &mut Case,
-    op: &str,
-    slot: usize,
-    others: &[Option<Tensor>],
-    results: usize,
-    id: usize,
-    name: &str,
-    known: Known,
-) -> Step<Tensor> {
-    let first = others.first().cloned().flatten();
-    let most = case.bounds.rank;
-    let list = |case: &mut Case, items: Vec<Int>| {
-        let ty = case.types.known(crate::rule::ElementType::Int64);
-        Tensor::list(id, items, ty)
-    };
-    let symbols =
-        |case: &mut Case, n: usize| -> Vec<Int> { (0..n).map(|_| Int::symbol(&case.fresh(name))).collect() };
-    Ok(match (op, slot) {
-        ("Reshape", 1) => {
-            let n = case.choose(most + 1);
-            let items = symbols(case, n);
-            list(case, items)
+/// An input of a call about which only the conditions are known.
+pub(super) struct Open<'a> {
+    pub op: &'a str,
+    pub slot: usize,
+    /// The inputs before it.
+    pub others: &'a [Option<Tensor>],
+    /// How many results are asked for.
+    pub results: usize,
+    /// The identity of the tensor.
+    pub id: usize,
+    /// What its symbols are called.
+    pub name: &'a str,
+    pub known: Known,
+}
+
+impl Open<'_> {
+    /// A tensor for the input.
+    pub fn tensor(&self, case: &mut Case) -> Step<Tensor> {
+        match (self.op, self.slot) {
+            ("Pad", 2) | ("Dropout", 1 | 2) => Ok(self.number(case)),
+            ("Expand", 1) => unproved("a shape that is an input"),
+            (op, 1) if op.starts_with("Reduce") => unproved("axes that are an input"),
+            _ => match self.list(case)? {
+                Some(items) => {
+                    let ty = case.types.known(crate::rule::ElementType::Int64);
+                    Ok(Tensor::list(self.id, items, ty))
+                }
+                None => self.data(case),
+            },
         }
-        ("Unsqueeze", 1) => {
-            let Some(x) = first else { return unproved("axes of nothing") };
-            let n = 1 + case.choose(most.saturating_sub(x.rank()).max(1));
-            let items = axes(case, n, x.rank() + n);
-            list(case, items)
+    }
+
+    fn first(&self) -> Option<&Tensor> {
+        self.others.first()?.as_ref()
+    }
+
+    fn first_rank(&self, what: &str) -> Step<usize> {
+        match self.first() {
+            Some(x) => Ok(x.rank()),
+            None => unproved(format!("{what} of nothing")),
         }
-        ("Squeeze", 1) => {
-            let Some(x) = first else { return unproved("axes of nothing") };
-            let n = 1 + case.choose(x.rank());
-            let items = axes(case, n, x.rank());
-            list(case, items)
-        }
-        ("Split", 1) => {
-            let items = (0..results).map(|_| case.extent("part")).collect();
-            list(case, items)
-        }
-        ("Pad", 1) => {
-            let Some(x) = first else { return unproved("paddings of nothing") };
-            let items = symbols(case, 2 * x.rank());
-            list(case, items)
-        }
-        ("Slice", 1) => {
-            let Some(x) = first else { return unproved("a slice of nothing") };
-            let n = 1 + case.choose(x.rank());
-            let items = symbols(case, n);
-            list(case, items)
-        }
-        ("Slice", 2 | 4) => {
-            let n = others.get(1).cloned().flatten().map_or(1, |t| t.value.map_or(1, |v| v.len()));
-            let items = symbols(case, n);
-            list(case, items)
-        }
-        ("Slice", 3) => {
-            let n = others.get(1).cloned().flatten().map_or(1, |t| t.value.map_or(1, |v| v.len()));
-            let rank = first.map_or(1, |t| t.rank());
-            let items = axes(case, n, rank);
-            list(case, items)
-        }
-        ("Pad", 2) | ("Dropout", 1 | 2) => {
-            // One number that the conditions may speak of.
-            let name: Rc<str> = case.fresh(name).into();
-            let ty = match (op, first) {
-                ("Pad", Some(x)) => x.ty,
-                _ => case.types.open(),
-            };
-            Tensor::new(Vec::new(), ty, Rc::new(move |_, _| Ok(Rc::new(Real::Constant(name.clone())))))
-        }
-        ("Expand", 1) => return unproved("a shape that is an input"),
-        (o, 1) if o.starts_with("Reduce") => return unproved("axes that are an input"),
-        _ => {
-            let (mut low, mut high) = ranks(op, slot, &first, most);
-            if let Some(rank) = known.rank {
-                (low, high) = (low.max(rank), high.min(rank));
+    }
+
+    /// The items of an input that is a list of integers.
+    fn list(&self, case: &mut Case) -> Step<Option<Vec<Int>>> {
+        let symbols = |case: &mut Case, n: usize| -> Vec<Int> {
+            (0..n).map(|_| Int::symbol(&case.fresh(self.name))).collect()
+        };
+        // As many as there are begins.
+        let begins = || match self.others.get(1) {
+            Some(Some(Tensor { value: Some(items), .. })) => items.len(),
+            _ => 1,
+        };
+        Ok(Some(match (self.op, self.slot) {
+            ("Reshape", 1) => {
+                let n = case.choose(case.bounds.rank + 1);
+                symbols(case, n)
             }
-            if low > high {
-                return Err(super::case::Stop::Impossible);
+            ("Unsqueeze", 1) => {
+                let rank = self.first_rank("axes")?;
+                let n = 1 + case.choose(case.bounds.rank.saturating_sub(rank).max(1));
+                axes(case, n, rank + n)
             }
-            let rank = low + case.choose(high - low + 1);
-            let shape =
-                (0..rank).map(|_| if known.single { Int::from(1) } else { case.extent(name) }).collect();
-            let ty = match first {
-                // Operands of most operators have one type.
-                Some(x) if !matches!(op, "Pow") => x.ty,
-                _ => case.types.open(),
-            };
-            Tensor::input(id, shape, ty)
+            ("Squeeze", 1) => {
+                let rank = self.first_rank("axes")?;
+                let n = 1 + case.choose(rank);
+                axes(case, n, rank)
+            }
+            ("Split", 1) => (0..self.results).map(|_| case.extent("part")).collect(),
+            ("Pad", 1) => {
+                let rank = self.first_rank("paddings")?;
+                symbols(case, 2 * rank)
+            }
+            ("Slice", 1) => {
+                let n = 1 + case.choose(self.first_rank("a slice")?);
+                symbols(case, n)
+            }
+            ("Slice", 2 | 4) => symbols(case, begins()),
+            ("Slice", 3) => axes(case, begins(), self.first().map_or(1, Tensor::rank)),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// One number that the conditions may speak of.
+    fn number(&self, case: &mut Case) -> Tensor {
+        let name: Rc<str> = case.fresh(self.name).into();
+        let ty = match (self.op, self.first()) {
+            ("Pad", Some(x)) => x.ty,
+            _ => case.types.open(),
+        };
+        Tensor::new(Vec::new(), ty, Rc::new(move |_, _| Ok(Rc::new(Real::Constant(name.clone())))))
+    }
+
+    /// A tensor of any shape that the operator may have there.
+    fn data(&self, case: &mut Case) -> Step<Tensor> {
+        let (mut low, mut high) = ranks(self.op, self.slot, self.first(), case.bounds.rank);
+        if let Some(rank) = self.known.rank {
+            (low, high) = (low.max(rank), high.min(rank));
         }
-    })
+        if low > high {
+            return Err(super::case::Stop::Impossible);
+        }
+        let rank = low + case.choose(high - low + 1);
+        let single = self.known.single;
+        let shape = (0..rank).map(|_| if single { Int::from(1) } else { case.extent(self.name) });
+        let shape = shape.collect();
+        let ty = match self.first() {
+            // Operands of most operators have one type.
+            Some(x) if self.op != "Pow" => x.ty,
+            _ => case.types.open(),
+        };
+        Ok(Tensor::input(self.id, shape, ty))
+    }
 }
 
 /// `n` axes of `rank`, each way to write them a case.
@@ -166,60 +190,55 @@ fn axes(case: &mut Case, n: usize, rank: usize) -> Vec<Int> {
 }
 
 /// The least and the greatest rank of an input.
-fn ranks(op: &str, slot: usize, first: &Option<Tensor>, most: usize) -> (usize, usize) {
-    let same = |t: &Option<Tensor>| t.as_ref().map_or((0, most), |t| (t.rank(), t.rank()));
+fn ranks(op: &str, slot: usize, first: Option<&Tensor>, most: usize) -> (usize, usize) {
+    let same = first.map_or((0, most), |t| (t.rank(), t.rank()));
     match (op, slot) {
         ("Conv" | "ConvTranspose", 0) | ("AveragePool", 0) => (3, most),
-        ("Conv" | "ConvTranspose", 1) => same(first),
+        ("Conv" | "ConvTranspose", 1) => same,
         ("Conv" | "ConvTranspose", 2) | ("BatchNormalization", 1..) => (1, 1),
         ("Gemm", 0 | 1) => (2, 2),
         ("Gemm", _) => (0, 2),
         ("MatMul", _) => (1, most),
-        ("Concat", 1..) => same(first),
+        ("Concat", 1..) => same,
         ("Clip", 1..) => (0, 0),
         ("Split" | "Softmax" | "Concat", 0) => (1, most),
-        ("LayerNormalization", 1..) => (0, first.as_ref().map_or(most, |t| t.rank())),
+        ("LayerNormalization", 1..) => (0, same.1),
         _ => (0, most),
     }
 }
 
-/// Attributes that an operator may have here, all of them.
-fn names(op: &str) -> Option<&'static [&'static str]> {
-    Some(match op {
-        "Identity" | "Not" | "Relu" | "Abs" | "Neg" | "Sqrt" | "Exp" | "Erf" | "Tanh" | "Log" | "Sigmoid"
-        | "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Max" | "Min" | "Clip" | "MatMul" | "Expand" | "Slice"
-        | "Squeeze" | "Unsqueeze" => &[],
-        "Dropout" => &[],
-        "Cast" => &["to", "saturate", "round_mode"],
-        "Transpose" => &["perm"],
-        "Reshape" => &["allowzero"],
-        "Concat" | "Split" | "Softmax" => &["axis"],
-        "Pad" => &["mode"],
-        "Conv" => &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"],
-        "ConvTranspose" => &[
-            "auto_pad",
-            "dilations",
-            "group",
-            "kernel_shape",
-            "output_padding",
-            "output_shape",
-            "pads",
-            "strides",
-        ],
-        "AveragePool" => {
-            &["auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"]
-        }
-        "BatchNormalization" => &["epsilon", "training_mode"],
-        "LayerNormalization" => &["axis", "epsilon"],
-        "Gemm" => &["alpha", "beta", "transA", "transB"],
-        "ReduceSum" | "ReduceMean" | "ReduceMax" => &["axes", "keepdims"],
-        _ => return None,
-    })
+/// Operators of which everything is examined that a pattern may leave open.
+const EXAMINED: &str = "\
+    Abs Add AveragePool BatchNormalization Cast Clip Concat Conv ConvTranspose Div Dropout Erf
+    Exp Expand Gemm Identity LayerNormalization Log MatMul Max Min Mul Neg Not Pad Pow ReduceMax
+    ReduceMean ReduceSum Relu Reshape Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh
+    Transpose Unsqueeze";
+
+/// Attributes that say nothing of what a proof speaks of.
+const WITHOUT_EFFECT: &[&str] = &[
+    // Of the statistics of training, which no proof knows.
+    "momentum",
+    // Of random numbers.
+    "seed",
+    // Digits of numbers in between: proofs are about real numbers.
+    "stash_type",
+    // Proofs know no reduction without axes.
+    "noop_with_empty_axes",
+    // The parts of a split without sizes are open in any case.
+    "num_outputs",
+];
+
+/// Attributes that an operator has in some version for which rules are proved, by name.
+fn names(op: &str) -> BTreeSet<&'static str> {
+    let versions = schema::versions("", op);
+    let first = versions.iter().rposition(|s| s.since <= PROVED_FROM).unwrap_or(0);
+    let all = versions[first..].iter().flat_map(|s| &s.attributes).map(|a| a.name);
+    all.filter(|name| !WITHOUT_EFFECT.contains(name)).collect()
 }
 
 /// Whether an operator has an attribute.
 pub(super) fn has(op: &str, name: &str) -> bool {
-    names(op).is_some_and(|all| all.contains(&name))
+    names(op).contains(name)
 }
 
 /// The attributes of a call of the source, as open as can be.
@@ -235,66 +254,48 @@ pub(super) fn attributes(
         all.insert("*".to_owned(), Value::Text(key));
         return Ok(all);
     }
-    let Some(names) = names(op) else {
+    if !EXAMINED.split_whitespace().any(|one| one == op) {
         return unproved(format!("`{op}` is not among the operators that proofs know"));
-    };
-    let rank = inputs.first().cloned().flatten().map_or(0, |t| t.rank());
-    let spatial = rank.saturating_sub(2);
-    let positive = |case: &mut Case, name: &str, n: usize| {
-        Value::ints((0..n).map(|_| {
-            let e = Int::symbol(&case.fresh(name));
-            case.fact(e.offset(-1));
-            case.fact(e.clone());
-            e
-        }))
-    };
-    for name in names.iter().filter(|n| !said.contains_key(**n)) {
-        let value = match (op, *name) {
-            (_, "axis") => Value::int(case.choose(2 * rank.max(1)) as i64 - rank as i64),
-            (_, "perm") => Value::ints(permutation(case, rank)),
-            (_, "auto_pad") => {
-                Value::Text(["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"][case.choose(4)].to_owned())
-            }
-            (_, "strides" | "dilations") => positive(case, name, spatial),
-            (_, "kernel_shape") => match op {
-                "AveragePool" => positive(case, name, spatial),
-                _ => Value::ints(
-                    inputs.get(1).cloned().flatten().iter().flat_map(|w| w.shape.iter().skip(2).cloned()),
-                ),
-            },
-            (_, "pads" | "output_padding" | "output_shape") => {
-                let n = if *name == "pads" { 2 * spatial } else { spatial };
-                Value::ints((0..n).map(|_| case.extent(name)))
-            }
-            (_, "group") => {
-                let g = Int::symbol(&case.fresh("group"));
-                case.fact(g.offset(-1));
-                case.fact(g.clone());
-                Value::Int(g)
-            }
-            (_, "epsilon" | "alpha" | "beta") => {
-                let name = case.fresh(name);
-                Value::Real(Rc::new(Real::Constant(name.into())))
-            }
-            (
-                _,
-                "training_mode" | "transA" | "transB" | "keepdims" | "allowzero" | "ceil_mode"
-                | "count_include_pad",
-            ) => Value::int(case.choose(2) as i64),
-            (_, "to") => Value::Type(case.types.open()),
-            (_, "saturate") => Value::int(case.choose(2) as i64),
-            (_, "round_mode") => {
-                let name = case.fresh("round");
-                Value::Text(name)
-            }
-            (_, "mode") => Value::Text(["constant", "other"][case.choose(2)].to_owned()),
-            // Axes that are not inputs: the pattern says which.
-            (_, "axes") => continue,
-            _ => return unproved(format!("the attribute `{name}` of `{op}`")),
-        };
-        all.insert((*name).to_owned(), value);
+    }
+    for name in names(op).into_iter().filter(|n| !said.contains_key(*n)) {
+        if let Some(value) = attribute(case, op, name, inputs)? {
+            all.insert(name.to_owned(), value);
+        }
     }
     Ok(all)
+}
+
+/// Every value that an attribute may have; `None` if it is not given.
+fn attribute(case: &mut Case, op: &str, name: &str, inputs: &[Option<Tensor>]) -> Step<Option<Value>> {
+    let rank = inputs.first().cloned().flatten().map_or(0, |t| t.rank());
+    let spatial = rank.saturating_sub(2);
+    let positive = |case: &mut Case| {
+        let e = Int::symbol(&case.fresh(name));
+        case.fact(e.offset(-1));
+        case.fact(e.clone());
+        e
+    };
+    Ok(Some(match name {
+        "axis" => Value::int(case.choose(2 * rank.max(1)) as i64 - rank as i64),
+        "perm" => Value::ints(permutation(case, rank)),
+        "auto_pad" => Value::Text(["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"][case.choose(4)].to_owned()),
+        "kernel_shape" if op != "AveragePool" => {
+            Value::ints(inputs.get(1).cloned().flatten().iter().flat_map(|w| w.shape.iter().skip(2).cloned()))
+        }
+        "strides" | "dilations" | "kernel_shape" => Value::ints((0..spatial).map(|_| positive(case))),
+        "pads" => Value::ints((0..2 * spatial).map(|_| case.extent(name))),
+        "output_padding" | "output_shape" => Value::ints((0..spatial).map(|_| case.extent(name))),
+        "group" => Value::Int(positive(case)),
+        "epsilon" | "alpha" | "beta" => Value::Real(Rc::new(Real::Constant(case.fresh(name).into()))),
+        "training_mode" | "transA" | "transB" | "keepdims" | "allowzero" | "ceil_mode"
+        | "count_include_pad" | "saturate" => Value::int(case.choose(2) as i64),
+        "to" => Value::Type(case.types.open()),
+        "round_mode" => Value::Text(case.fresh("round")),
+        "mode" => Value::Text(["constant", "other"][case.choose(2)].to_owned()),
+        // Axes that are not inputs: the pattern says which.
+        "axes" => return Ok(None),
+        _ => return unproved(format!("the attribute `{name}` of `{op}`")),
+    }))
 }
 
 /// A permutation, each a case.

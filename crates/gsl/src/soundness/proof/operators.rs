@@ -13,9 +13,9 @@ use crate::rule::ElementType;
 use super::case::{Case, Mode, Step, Stop, unproved};
 use super::element::{Op, Real, fun, number, op};
 use super::int::Int;
+use super::symbolic_value::Value;
 use super::tensor::{At, Flat, Tensor, aligned, broadcast, pointwise, product};
 use super::types::{Class, embeds};
-use super::value::Value;
 use super::{folds, windows};
 
 /// Attributes by name.

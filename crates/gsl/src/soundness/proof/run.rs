@@ -11,14 +11,15 @@ use crate::rule::{
 
 use super::case::{Case, Mode, Step, Stop, unproved};
 use super::element::{Real, number, strict};
-use super::expr::Named;
 use super::int::Int;
+use super::open::{self, Open};
 use super::operators::{Attributes, Call, apply};
+use super::ring;
+use super::symbolic_expr::Named;
+use super::symbolic_value::Value;
 use super::tensor::Tensor;
-use super::value::Value;
-use super::{open, ring};
 
-mod target;
+mod target_side;
 
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 32;
@@ -84,7 +85,7 @@ impl<'a> Run<'a> {
             case,
             lets: lets.chain(more).collect(),
             depth: 0,
-            pending: super::expr::requirements(rule),
+            pending: super::symbolic_expr::requirements(rule),
             vertices: HashMap::new(),
             inputs: HashMap::new(),
             counts: HashMap::new(),
@@ -340,7 +341,8 @@ impl<'a> Run<'a> {
                             self.inputs_made += 1;
                             let name = key.as_ref().map_or("x", |k| k.0.as_str());
                             let known = self.known.get(name).copied().unwrap_or_default();
-                            Some(open::input(&mut self.case, &op, slot, &inputs, results, id, name, known)?)
+                            let open = Open { op: &op, slot, others: &inputs, results, id, name, known };
+                            Some(open.tensor(&mut self.case)?)
                         }
                     };
                     if let Some(key) = key {

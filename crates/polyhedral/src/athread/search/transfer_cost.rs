@@ -36,9 +36,19 @@ fn bandwidth(block: f64) -> f64 {
     last.1 * 1e9
 }
 
+/// Seconds of transfers.
+#[derive(Clone, Copy, Default)]
+pub(super) struct TransferCost {
+    /// Of outer loops.
+    pub outer: f64,
+    /// Of the innermost loops.
+    pub inner: f64,
+    /// Of outer loops, and beside everything else.
+    pub beside: f64,
+}
+
 impl Search<'_> {
-    /// Seconds of transfers: those of outer loops, those of the innermost, and those of outer loops
-    /// that run beside everything else. `steps` is how many boxes come at once where shares come
+    /// Seconds of transfers. `steps` is how many boxes come at once where shares come
     /// several steps ahead: then nothing waits until a transfer begins to move data.
     pub(super) fn groups_cost(
         &self,
@@ -47,7 +57,7 @@ impl Search<'_> {
         own: &[i64],
         steps: Option<i64>,
         stay: bool,
-    ) -> (f64, f64, f64) {
+    ) -> TransferCost {
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
         let rounds = self.rounds(part, sizes, own);
         // Memory is shared by the cores that use it; one alone gets no more than an eighth.
@@ -56,7 +66,7 @@ impl Search<'_> {
             None => self.parallel.iter().zip(sizes).map(|(n, size)| ceil(*n, *size) as f64).product(),
         };
         let each: f64 = rounds.iter().take(sizes.len()).product();
-        let (mut around, mut ahead, mut early) = (0.0, 0.0, 0.0);
+        let mut cost = TransferCost::default();
         for shape in self.shapes.iter().filter(|s| s.group.part == part) {
             let extents = shape.extents(&all);
             let whole = (data_mapping::volume(&extents) * shape.group.width) as f64;
@@ -107,14 +117,14 @@ impl Search<'_> {
             let latency = if early_by.is_some() { 0.0 } else { LATENCY };
             let seconds = times * ways * (latency + moved / bandwidth(block));
             *if stays_apart(self.kernel, &shape.group) {
-                &mut early
+                &mut cost.beside
             } else if self.innermost(&shape.group) && !self.stays(shape, own) && !held {
-                &mut ahead
+                &mut cost.inner
             } else {
-                &mut around
+                &mut cost.outer
             } += seconds;
         }
-        (around, ahead, early)
+        cost
     }
 
     pub(super) fn arithmetic(&self, part: usize, sizes: &[i64], own: &[i64]) -> f64 {

@@ -16,12 +16,12 @@
 //! panel whose number is that of block `u` up to multiples of the parts, the same pair. So each
 //! cell is free before it is used again, and none stays empty.
 
-mod write;
+mod write_blocks;
 
 use loops::{Diagnostic, Stmt};
 
 use super::columns::{Columns, Step, from_row, loops_over, reads, within, writes_only};
-use super::write::whole;
+use super::write_panels::whole;
 use super::{Held, bytes_of};
 use crate::athread::chip::Chip;
 use crate::athread::slave::Writer;

@@ -9,7 +9,7 @@
 
 use loops::{Access, Expr, Loop, LoopKind, Name, Stmt};
 
-use super::write::computing;
+use super::write_panels::computing;
 use super::{Held, ROW, around, constant, exchanged, held, plain};
 use crate::athread::prefetch::{bound, factor};
 

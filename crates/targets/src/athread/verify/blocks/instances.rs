@@ -2,9 +2,9 @@
 //! must run when the mapping runs it.
 
 use super::super::walk::{Followed, lost, wrong};
+use super::block_text::{Spot, Tiny};
 use super::number::Number;
 use super::replay::{COMING, Core, STEPS, array_of, element_of, held};
-use super::text::{Spot, Tiny};
 
 /// Accesses of a statement at most.
 const READS: usize = 8;

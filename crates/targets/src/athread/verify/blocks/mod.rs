@@ -33,6 +33,7 @@
 //! Not here: what is computed of the elements, and what the functions before the kernels do, except
 //! those that compute a number.
 
+mod block_text;
 mod instances;
 mod number;
 mod plan;
@@ -40,14 +41,13 @@ mod reader;
 mod replay;
 mod sizes;
 mod statements;
-mod text;
 
 use std::collections::BTreeMap;
 
+use self::block_text::Text;
 use self::plan::Plan;
 use self::reader::Around;
 use self::replay::{Core, Outside, Way};
-use self::text::Text;
 use super::property::Property;
 use super::read::{Node, Term};
 use super::walk::{Followed, States, Walker, lost, wrong};

@@ -62,6 +62,14 @@ pub(super) struct Plan<'a> {
     sums: usize,
 }
 
+/// Elements of an array, from the first to before the end.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Elements {
+    pub array: usize,
+    pub from: i64,
+    pub to: i64,
+}
+
 /// Numbers of a plan for some sizes and a place in the line of cores.
 pub(super) struct Numbers {
     /// Extents of arrays, and how many elements there are.
@@ -72,14 +80,23 @@ pub(super) struct Numbers {
     /// For each statement: how many are before its first, the first value of what it sums along,
     /// and for each access the number of an element, by iterators.
     pub rules: Vec<RuleNumbers>,
-    /// What this core brings out: array, first element, and what is behind the last.
-    pub owned: Vec<(usize, i64, i64)>,
+    /// What this core brings out.
+    pub owned: Vec<Elements>,
     /// The array of sums, and where each panel of it ends.
     pub sums: usize,
     pub ends: Vec<i64>,
     /// How many are in the sums before this core, and after it.
     pub before: i64,
     pub after: i64,
+}
+
+/// Rows of elements of an array: a row begins `pitch` elements after the one before.
+struct ElementBox {
+    rows: i64,
+    columns: i64,
+    pitch: i64,
+    /// The first element.
+    at: i64,
 }
 
 pub(super) struct RuleNumbers {
@@ -387,21 +404,16 @@ impl<'a> Plan<'a> {
         Ok([all(self.panels), all(self.of_cores(1)?)])
     }
 
-    /// Rows, columns, pitch and first element of a box.
-    fn boxed(
-        &self,
-        copy: &Copy,
-        dims: &[i64],
-        value: &dyn Fn(&str) -> Option<i64>,
-    ) -> Option<(i64, i64, i64, i64)> {
+    /// The elements of a box.
+    fn boxed(&self, copy: &Copy, dims: &[i64], value: &dyn Fn(&str) -> Option<i64>) -> Option<ElementBox> {
         let mut at = 0;
         for (index, dim) in copy.to.indices.iter().zip(dims) {
             at = at * dim + number(index, value)?;
         }
         let extents: Option<Vec<i64>> = copy.extents.iter().map(|e| number(e, value)).collect();
         match extents?.as_slice() {
-            [columns] => Some((1, *columns, 0, at)),
-            [rows, columns] => Some((*rows, *columns, *dims.last()?, at)),
+            [columns] => Some(ElementBox { rows: 1, columns: *columns, pitch: 0, at }),
+            [rows, columns] => Some(ElementBox { rows: *rows, columns: *columns, pitch: *dims.last()?, at }),
             _ => None,
         }
     }

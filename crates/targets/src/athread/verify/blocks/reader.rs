@@ -7,9 +7,9 @@ use super::super::compute::assigns;
 use super::super::read::{Node, Term, pure_function};
 use super::super::transfer::name;
 use super::super::walk::{CORE, Followed, lost, wrong};
+use super::block_text::{Spot, Step, Text, Tiny};
 use super::number::{Function, Number, Operation};
 use super::plan::Plan;
-use super::text::{Spot, Step, Text, Tiny};
 
 /// What a name is.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::super::walk::{Followed, lost, wrong};
+use super::block_text::{Reply, Step, Target, Text, Transfer};
 use super::instances::Grown;
 use super::number::Number;
 use super::plan::{Numbers, Plan};
-use super::text::{Reply, Step, Target, Text, Transfer};
 
 /// Bytes of a register.
 const REGISTER: i64 = 32;
@@ -134,8 +134,7 @@ impl<'a> Core<'a> {
                 replies.insert((k, 0), 0);
             }
         }
-        let out =
-            numbers.owned.iter().map(|(array, from, to)| (*array, *from, vec![0; (to - from) as usize]));
+        let out = numbers.owned.iter().map(|r| (r.array, r.from, vec![0; (r.to - r.from) as usize]));
         Core {
             text,
             plan,

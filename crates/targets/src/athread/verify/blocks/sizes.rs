@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::walk::{CORE, Followed, lost, wrong};
+use super::block_text::{Step, Text};
 use super::number::{Number, Operation};
 use super::plan::Plan;
-use super::text::{Step, Text};
 
 /// Some sizes, and places in the line of cores besides the last.
 pub(super) struct Case {

@@ -7,9 +7,9 @@ use super::super::compute::assigns;
 use super::super::read::{ARRAY, Node, Term};
 use super::super::transfer::name;
 use super::super::walk::{Followed, lost, wrong};
+use super::block_text::{Reply, Spot, Step, Target, Tiny, Transfer};
 use super::number::{Number, Operation};
 use super::reader::{Kind, LANES, Leaf, Reader, element};
-use super::text::{Reply, Spot, Step, Target, Tiny, Transfer};
 
 impl Reader<'_, '_> {
     pub fn node(&mut self, node: &Node, out: &mut Vec<Step>) -> Followed<()> {

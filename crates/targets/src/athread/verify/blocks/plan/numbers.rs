@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loops::CopyKind;
 
 use super::super::super::walk::{Followed, lost};
-use super::{Numbers, Plan, Reach, Rule, RuleNumbers, number};
+use super::{ElementBox, Elements, Numbers, Plan, Reach, Rule, RuleNumbers, number};
 
 impl Plan<'_> {
     /// All numbers for the core at a place.
@@ -51,7 +51,7 @@ impl Plan<'_> {
             self.results_of_panel(&mut numbers, panel, &size, place)?;
         }
         numbers.owned = joined(std::mem::take(&mut numbers.owned));
-        if numbers.owned.iter().map(|(_, from, to)| to - from).sum::<i64>() > 1 << 24 {
+        if numbers.owned.iter().map(|range| range.to - range.from).sum::<i64>() > 1 << 24 {
             return lost("arrays that are too large");
         }
         Ok(numbers)
@@ -112,8 +112,8 @@ impl Plan<'_> {
             };
             for copy in self.phases[phase].copies.iter().filter(|c| c.kind == CopyKind::Put) {
                 let Some(array) = self.array(&copy.to.array) else { return unknown() };
-                let Some((rows, columns, pitch, at)) = self.boxed(copy, &numbers.extents[array], &value)
-                else {
+                let found = self.boxed(copy, &numbers.extents[array], &value);
+                let Some(ElementBox { rows, columns, pitch, at }) = found else {
                     return lost("a box of results in another form");
                 };
                 if phase == 1 && array == self.sums {
@@ -127,7 +127,7 @@ impl Plan<'_> {
                 }
                 for row in 0..rows {
                     let from = at + row * pitch;
-                    numbers.owned.push((array, from, from + columns.max(0)));
+                    numbers.owned.push(Elements { array, from, to: from + columns.max(0) });
                 }
             }
         }
@@ -163,13 +163,15 @@ fn element(rule: &Rule, reach: &Reach, extents: &[Vec<i64>]) -> (i64, Vec<i64>) 
 }
 
 /// Ranges of arrays in order, those that touch as one.
-fn joined(mut ranges: Vec<(usize, i64, i64)>) -> Vec<(usize, i64, i64)> {
+fn joined(mut ranges: Vec<Elements>) -> Vec<Elements> {
     ranges.sort_unstable();
-    let mut joined: Vec<(usize, i64, i64)> = Vec::new();
-    for (array, from, to) in ranges {
+    let mut joined: Vec<Elements> = Vec::new();
+    for range in ranges {
         match joined.last_mut() {
-            Some(last) if last.0 == array && from <= last.2 => last.2 = last.2.max(to),
-            _ => joined.push((array, from, to)),
+            Some(last) if last.array == range.array && range.from <= last.to => {
+                last.to = last.to.max(range.to)
+            }
+            _ => joined.push(range),
         }
     }
     joined

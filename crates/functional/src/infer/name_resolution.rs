@@ -6,10 +6,10 @@ use loops::suggest::nearest;
 use loops::{Code, Diagnostic, Name, Size, Span};
 
 use super::Infer;
-use super::expr::error_node;
+use super::expressions::error_node;
+use super::inferred_types::{Class, Ty};
 use super::node::{Node, NodeKind};
 use super::scheme::scheme;
-use super::ty::{Class, Ty};
 use crate::prim::Prim;
 use crate::syntax::ast::{BinOp, Expr, ExprKind, Ident, NumberValue, Type, TypeKind, UnOp};
 
@@ -392,5 +392,9 @@ pub(crate) fn show_fact(fact: &crate::Fact) -> String {
         crate::FactKind::AtMost => "<=",
         crate::FactKind::Equal => "==",
     };
-    format!("{} {relation} {}", super::ty::show_size(&fact.left), super::ty::show_size(&fact.right))
+    format!(
+        "{} {relation} {}",
+        super::inferred_types::show_size(&fact.left),
+        super::inferred_types::show_size(&fact.right)
+    )
 }

@@ -6,8 +6,8 @@ use super::super::case::{Step, Stop, unproved};
 use super::super::element::{Real, number};
 use super::super::open;
 use super::super::operators::{Attributes, Call, apply};
+use super::super::symbolic_value::Value;
 use super::super::tensor::Tensor;
-use super::super::value::Value;
 use super::{Argument, MAX_DEPTH, Made, Run, ints, symbol};
 use crate::rule::{AttributeItem, Binding, Call as CallPattern, Pattern, Var};
 

@@ -8,8 +8,8 @@ use super::case::{Step, Stop, unproved};
 use super::element::{Op, Real, number, op};
 use super::int::Int;
 use super::run::Run;
+use super::symbolic_value::Value;
 use super::tensor::Tensor;
-use super::value::Value;
 
 mod assume;
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::case::{Step, Stop, unproved};
 use super::super::element::{Real, number, strict as strict_text};
 use super::super::int::Int;
-use super::super::value::Value;
+use super::super::symbolic_value::Value;
 use super::{Env, MAX_DEPTH, Run, as_mod, mentions};
 use crate::rule::{BinaryOp, ElementType, Expr, ExprKind, Fold, UnaryOp};
 

@@ -3,8 +3,8 @@
 use loops::{Code, Diagnostic, Name, Size, Span};
 
 use super::Infer;
+use super::inferred_types::{Class, Ty};
 use super::node::{Bind, Local, LocalInfo, Node, NodeKind};
-use super::ty::{Class, Ty};
 use crate::prim::Prim;
 use crate::syntax::ast::{BinOp, Expr, ExprKind, NumberValue, Pattern, UnOp};
 
@@ -304,7 +304,7 @@ impl Infer<'_> {
     fn power(&mut self, base: &Expr, exponent: u32, span: Span) -> Node {
         let base = self.infer(base);
         if let NodeKind::Size(size) = &base.kind
-            && let Some(size) = super::names::power(size, exponent)
+            && let Some(size) = super::name_resolution::power(size, exponent)
         {
             return node(NodeKind::Size(size), Ty::I64, span);
         }
@@ -579,5 +579,5 @@ fn size_of_operands(op: BinOp, a: &Node, b: &Node) -> Option<Size> {
         return None;
     }
     let (x, y) = (size(a)?, size(b)?);
-    super::names::size_operation(op, x, y)
+    super::name_resolution::size_operation(op, x, y)
 }
