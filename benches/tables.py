@@ -111,7 +111,7 @@ TABLES = [
     Table("Costs of calls", "lozenge bench --costs", "lozenge bench --costs --quick"),
     Table(
         "Emulated cores (modelled times)",
-        f"lozenge bench {KERNELS} --target athread --at large",
+        f"lozenge bench {KERNELS} --target athread --at large --quick",
         f"lozenge bench {KERNELS} --target athread --at medium --quick --filter gesummv",
     ),
     Table(

@@ -283,8 +283,8 @@ struct Runs {
 /// Of a kernel with 100 ms a region, five programs run five times within this time.
 pub(super) const ENOUGH: Duration = Duration::from_secs(8);
 
-/// Runs each program once a round; one that fails in the first round is not run again. Long programs
-/// vary little, so two rounds are enough once the programs have run for [`ENOUGH`].
+/// Runs each program once a round; one that fails in the first round is not run again. Long
+/// programs vary little, so two rounds are enough once the programs have run for [`ENOUGH`].
 fn in_turns(variants: &[Variant], threads: u32, rounds: u32) -> Runs {
     let began = Instant::now();
     let mut samples: Vec<Vec<Duration>> = vec![Vec::new(); variants.len()];
