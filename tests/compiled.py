@@ -31,7 +31,7 @@ PLAIN = tuple(
     " -fsanitize -fstack -ftrapv -funroll -fvisibility -fwrapv".split()
 )
 SEARCHED = ("LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX")
-OBJECTS = (".o", ".a", ".so")
+OBJECTS = (".o", ".a")
 
 
 def real(name):
@@ -84,12 +84,26 @@ def processor():
         return b""
 
 
+def without(folders, text):
+    """The text without the folders in line markers; where a program has one as a string, it counts."""
+    named = [
+        folder.encode() for folder in sorted(folders, key=len, reverse=True) if len(folder) > 1
+    ]
+    lines = text.split(b"\n")
+    for k, line in enumerate(lines):
+        if line.startswith(b"# "):
+            for folder in named:
+                line = line.replace(folder, b"FOLDER")
+            lines[k] = line
+    return b"\n".join(lines)
+
+
 def key(compiler, found, environment):
     """The digest of all that the output depends on; nothing if a text can't be preprocessed."""
     output, texts, objects, flags, preprocess = found
     path = os.path.realpath(compiler)
     about = os.stat(path)
-    digest = hashlib.sha256(f"2 {path} {about.st_size} {about.st_mtime_ns} {flags}".encode())
+    digest = hashlib.sha256(f"3 {path} {about.st_size} {about.st_mtime_ns} {flags}".encode())
     digest.update(processor())
     folders = {os.path.dirname(file) for file in texts} | {os.path.dirname(output)}
     for text in texts:
@@ -105,9 +119,7 @@ def key(compiler, found, environment):
             content = done.stdout
         if b".incbin" in content:
             return None
-        for folder in sorted(folders, key=len, reverse=True):
-            if len(folder) > 1:
-                content = content.replace(folder.encode(), b"FOLDER")
+        content = without(folders, content)
         digest.update(b"%d\n" % len(content) + content)
     for file in objects:
         digest.update(hashlib.sha256(open(file, "rb").read()).digest())
