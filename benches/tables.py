@@ -230,10 +230,16 @@ def enter(name, path):
             index.write_text(text.replace(after, f"{after}{bullet}{link}\n", 1))
 
 
+def chooses(text, heading):
+    """Whether a text of --only chooses a table: it is in the heading, or is the whole of this one where it is one."""
+    whole = [table.heading.lower() for table in TABLES]
+    return text == heading if text in whole else text in heading
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes and few programs, for a trial")
-    parser.add_argument("--only", default="", help="tables with one of these texts in their headings")
+    parser.add_argument("--only", default="", help="tables with one of these headings, or these texts in them")
     parser.add_argument("--outputs", action="append", default=[], metavar="NAME=DIR", help="for `lozenge bench` of C kernels")
     parser.add_argument("--list", action="store_true", help="print the commands and measure nothing")
     given = parser.parse_args()
@@ -241,7 +247,8 @@ def main():
         print("\n".join(table.command for table in TABLES))
         return
     wanted = [text.lower() for text in given.only.split(",")]
-    chosen = [(t, t.quick if given.quick else t.command) for t in TABLES if any(w in t.heading.lower() for w in wanted)]
+    chosen = [t for t in TABLES if any(chooses(text, t.heading.lower()) for text in wanted)]
+    chosen = [(t, t.quick if given.quick else t.command) for t in chosen]
     if not chosen:
         sys.exit(f"no table has {given.only!r} in its heading")
     others = "".join(f" --outputs {name}" for name in given.outputs)
