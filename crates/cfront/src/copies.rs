@@ -90,8 +90,12 @@ fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usi
                     let plain = !tokens[function.clone()]
                         .iter()
                         .any(|t| matches!(t.tok, Tok::Scop | Tok::EndScop | Tok::Pragma));
-                    if plain && function.len() <= MAX_TOKENS {
-                        found.insert(word(text, &tokens[k]), function);
+                    let name = word(text, &tokens[k]);
+                    if found.contains_key(name) {
+                        // C++ has several functions of one name.
+                        found.insert(name, 0..0);
+                    } else if plain && function.len() <= MAX_TOKENS {
+                        found.insert(name, function);
                     }
                 }
                 // The braces are a group of their own.
@@ -112,7 +116,7 @@ fn called(
     functions: &BTreeMap<&str, Range<usize>>,
 ) -> Option<Range<usize>> {
     (tokens[at].tok == Tok::Ident && is(tokens, at + 1, "(")).then_some(())?;
-    let function = functions.get(word(text, &tokens[at]))?;
+    let function = functions.get(word(text, &tokens[at])).filter(|function| !function.is_empty())?;
     let close = group(tokens, at + 1)?;
     is(tokens, close, ";").then(|| function.clone())
 }

@@ -9,7 +9,7 @@ use crate::ctype::{CType, QType};
 use crate::lexer::Tok;
 use crate::parser::{Parsed, Parser};
 use crate::scope::Place;
-use crate::source::Source;
+use crate::source::{Language, Source};
 
 /// A function with a body in the file itself, and external linkage.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ pub struct ExportParam {
 /// The functions that other files can call, in the order of the text. What is not understood is
 /// passed over.
 pub fn exports(original: &str, preprocessed: &str) -> Vec<Export> {
-    let source = Source::new(original, preprocessed);
+    let source = Source::new(original, preprocessed, Language::C);
     let mut parser = Parser::new(&source);
     let mut found = Vec::new();
     while parser.tok() != Tok::End {

@@ -6,19 +6,24 @@ use loops::Diagnostic;
 
 use crate::ast::At;
 use crate::codes;
+use crate::cpp::Frame;
+use crate::ctype::{CType, QType};
 use crate::lexer::Tok;
 use crate::lower::{self, Context};
-use crate::parser::{ParseError, Parser, Specifiers};
+use crate::namespaces::Hidden;
+use crate::parser::{CPP_TYPE, ParseError, Parsed, Parser, Specifiers};
 use crate::place;
 use crate::pragmas::pragma_pairs;
 use crate::region::{CFile, Region, RegionInfo, VariableKind, owner};
 use crate::scope::{Function, Object, Place, Symbol};
-use crate::source::Source;
+use crate::source::{Language, Source};
 use crate::uses::{Uses, defined};
 
 /// What may be assumed beyond the C text.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// The language of the file.
+    pub language: Language,
     /// Functions that read nothing but their arguments and write nothing.
     pub pure_functions: Vec<String>,
     /// Without pragmas: every outermost loop nest that can be taken is a region.
@@ -52,7 +57,7 @@ pub fn parse_with(
         let message = format!("the text of `{file_name}` is larger than {} MiB", MAX_TEXT >> 20);
         return Err(vec![Diagnostic::general(codes::TOO_LARGE, message)]);
     }
-    let source = Source::new(original, preprocessed);
+    let source = Source::new(original, preprocessed, options.language);
     let pairs = pragma_pairs(&source)?;
     let auto = options.auto && pairs.is_empty();
     let mut reader = Reader {
@@ -65,6 +70,8 @@ pub fn parse_with(
         auto,
         inner_end: 0,
         nests: 0,
+        frames: Vec::new(),
+        members: None,
         regions: Vec::new(),
         diagnostics: Vec::new(),
     };
@@ -73,7 +80,7 @@ pub fn parse_with(
     if regions.is_empty() && !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    Ok(CFile { name: file_name.to_string(), regions, refused: diagnostics })
+    Ok(CFile { name: file_name.to_string(), language: options.language, regions, refused: diagnostics })
 }
 
 /// Whether plain `char` is signed, if the preprocessor listed its own macros. One of them says that
@@ -93,17 +100,21 @@ pub(crate) fn one(token: usize) -> At {
     At { first: token as u32, last: token as u32 }
 }
 
-struct Reader<'s> {
-    source: &'s Source<'s>,
+pub(crate) struct Reader<'s> {
+    pub(crate) source: &'s Source<'s>,
     options: &'s Options,
     /// Functions with a body in the text.
     defined: BTreeSet<&'s str>,
     char_signed: Option<bool>,
-    pairs: Vec<(usize, usize)>,
+    pub(crate) pairs: Vec<(usize, usize)>,
     /// First region that was not met yet.
-    next: usize,
+    pub(crate) next: usize,
     /// Loop nests are regions.
-    auto: bool,
+    pub(crate) auto: bool,
+    /// What the declarations here are in, the innermost last; of C++ alone.
+    pub(crate) frames: Vec<Frame>,
+    /// The names that classes declare, once they were looked for.
+    pub(crate) members: Option<BTreeSet<&'s str>>,
     /// Up to this token loop nests are regions: it is the end of a region that cannot be taken.
     inner_end: usize,
     /// How many loop nests are regions.
@@ -117,6 +128,7 @@ impl<'s> Reader<'s> {
         let mut parser = Parser::new(self.source);
         while parser.tok() != Tok::End && (self.auto || self.next < self.pairs.len()) {
             let start = parser.pos;
+            let depth = parser.scopes.depth();
             match parser.tok() {
                 Tok::Punct(";") => {
                     parser.pos += 1;
@@ -149,7 +161,7 @@ impl<'s> Reader<'s> {
                 Ok(()) => None,
                 Err(error) => {
                     parser.pos = start;
-                    parser.scopes.truncate(1);
+                    parser.scopes.truncate(depth);
                     parser.skip_external();
                     Some(error)
                 }
@@ -168,6 +180,11 @@ impl<'s> Reader<'s> {
             if let Some(error) = &error {
                 diagnostic = diagnostic.context(self.source.span(error.at), error.message.clone());
             }
+            if self.source.is_cpp() {
+                diagnostic = diagnostic.help(
+                    "regions of C++ are in functions; move the loops out of a template, a lambda, a constructor or an operator into a function that takes pointers and numbers",
+                );
+            }
             self.diagnostics.push(diagnostic);
             self.next += 1;
         }
@@ -175,6 +192,9 @@ impl<'s> Reader<'s> {
 
     /// One external declaration or function definition.
     fn external(&mut self, parser: &mut Parser<'s>) -> Result<(), ParseError> {
+        if self.of_cpp(parser)? {
+            return Ok(());
+        }
         if matches!(parser.word(), "_Static_assert" | "asm" | "__asm__" | "__extension__") {
             parser.pos += 1;
             if parser.is("(") {
@@ -186,7 +206,7 @@ impl<'s> Reader<'s> {
         parser.retyped = None;
         // `main() {` of old C returns an `int`.
         let implicit = parser.is_implicit_int();
-        let specifiers = if implicit { Specifiers::int() } else { parser.specifiers()? };
+        let specifiers = if implicit { Specifiers::int() } else { specifiers(parser)? };
         if parser.accept(";") {
             return Ok(());
         }
@@ -198,9 +218,10 @@ impl<'s> Reader<'s> {
             return Ok(());
         };
         let Some((name, named_at)) = declarator.name.clone() else { return Err(parser.expected("a name")) };
-        let crate::ctype::CType::Function { result } = declarator.ty.ty.clone() else {
+        let CType::Function { result } = declarator.ty.ty.clone() else {
             return Err(parser.error("a body for what is no function"));
         };
+        let member = self.in_class() || declarator.of.is_some();
         let pure = pure || specifiers.pure || declarator.pure;
         let types = params.iter().map(|p| p.ty.clone()).collect();
         // A function that stays in use, or may be without one: compilers do not warn of it when its
@@ -208,8 +229,10 @@ impl<'s> Reader<'s> {
         let quiet = !specifiers.is_static || (start..parser.pos).any(|k| parser.is_inline(k));
         let function =
             Function { result: *result, params: types, pure, inline: None, helper: None, kept: None };
-        parser.scopes.declare(name.clone(), Symbol::Function(function.clone()));
-        if quiet && !pure {
+        if !member {
+            parser.scopes.declare(name.clone(), Symbol::Function(function.clone()));
+        }
+        if quiet && !pure && !member {
             let named = params.iter().map(|p| (p.name.clone(), p.ty.clone(), p.at)).collect();
             let inline = parser.inline(named, &function.result).map(Box::new);
             let helper = parser.helper((&name, named_at), params, &function.result).map(Box::new);
@@ -219,15 +242,23 @@ impl<'s> Reader<'s> {
         let open = parser.pos;
         parser.skip_group();
         let body = open..parser.pos;
-        let kept = parser.kept(&name, params, body.clone());
-        parser.scopes.declare(name.clone(), Symbol::Function(Function { kept, ..function }));
+        if !member {
+            let kept = parser.kept(&name, params, body.clone());
+            parser.scopes.declare(name.clone(), Symbol::Function(Function { kept, ..function }));
+        }
         let has_region = self.pairs.get(self.next).is_some_and(|(first, _)| body.contains(first));
         if has_region || self.auto {
             let depth = parser.scopes.depth();
+            if member {
+                parser.scopes.push();
+                self.hide_members(parser, body.clone());
+            }
             parser.scopes.push();
             for p in params {
                 let object = Object::parameter(p.ty.clone(), p.at);
-                parser.scopes.declare(p.name.clone(), Symbol::Object(object));
+                let unknown = matches!(p.ty.ty, CType::Other(CPP_TYPE));
+                let symbol = if unknown { Symbol::Hidden(Hidden::Declared) } else { Symbol::Object(object) };
+                parser.scopes.declare(p.name.clone(), symbol);
             }
             let uses = Uses::of(self.source, body.clone());
             self.function_body(parser, &name, &body, &uses);
@@ -293,12 +324,20 @@ impl<'s> Reader<'s> {
                     pass_header(parser);
                     continue;
                 }
+                "using" if parser.is_cpp() => {
+                    parser.using();
+                    continue;
+                }
                 "for" | "while" | "do" => {
                     loop_ahead = true;
                     pass_header(parser);
                     continue;
                 }
                 "if" | "switch" | "else" => {
+                    pass_header(parser);
+                    continue;
+                }
+                "catch" if parser.is_cpp() => {
                     pass_header(parser);
                     continue;
                 }
@@ -310,6 +349,7 @@ impl<'s> Reader<'s> {
             }
             // Another statement: to its `;`, a brace or a pragma.
             parser.pos = here;
+            parser.hide_declared();
             while parser.pos < body.end {
                 match parser.tok() {
                     Tok::Punct(";") => {
@@ -338,6 +378,8 @@ impl<'s> Reader<'s> {
         uses: &Uses<'s>,
         in_loop: bool,
     ) {
+        // Those in what was passed over, as lambdas are.
+        self.missed(parser.pos, None);
         let Some((first, last)) = self.pairs.get(self.next).copied() else {
             parser.pos += 1;
             return;
@@ -527,6 +569,19 @@ fn region_of(
     }
 }
 
+/// The words before a declarator; of a function in C++, whatever they are.
+fn specifiers(parser: &mut Parser) -> Parsed<Specifiers> {
+    let start = parser.pos;
+    match parser.specifiers() {
+        Err(error) if parser.is_cpp() => {
+            parser.pos = parser.type_end(start).ok_or(error)?;
+            let ty = QType::plain(CType::Other(CPP_TYPE));
+            Ok(Specifiers { ty, ..Specifiers::int() })
+        }
+        other => other,
+    }
+}
+
 /// Passes the word of a control statement and what stands in parentheses behind it; the first part
 /// of the header of `for` may declare something.
 fn pass_header(parser: &mut Parser) {
@@ -538,7 +593,13 @@ fn pass_header(parser: &mut Parser) {
     let header = parser.pos;
     if word == "for" && parser.is("(") && parser.starts_type(header + 1) {
         parser.pos += 1;
-        let _ = parser.declaration(Place::Local);
+        if parser.declaration(Place::Local).is_err() {
+            parser.pos = header + 1;
+            parser.hide_declared();
+        }
+    } else if parser.is_cpp() && parser.is("(") {
+        parser.pos += 1;
+        parser.hide_declared();
     }
     parser.pos = header;
     if parser.is("(") {

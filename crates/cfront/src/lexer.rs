@@ -1,4 +1,4 @@
-//! Tokens of preprocessed C. Never fails: what is no token of C becomes `Tok::Bad`.
+//! Tokens of preprocessed C and C++. Never fails: what is no token becomes `Tok::Bad`.
 //!
 //! Line markers, and pragmas outside regions other than `scop` and `endscop`, are kept small: their
 //! text stays in the source.
@@ -29,10 +29,10 @@ pub struct Token {
     pub end: u32,
 }
 
-const PUNCTUATION: [&str; 48] = [
-    "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "*=", "/=", "%=",
-    "+=", "-=", "&=", "^=", "|=", "##", "[", "]", "(", ")", "{", "}", ".", "&", "*", "+", "-", "~", "!", "/",
-    "%", "<", ">", "^", "|", "?", ":", ";", "=", ",", "#",
+const PUNCTUATION: [&str; 49] = [
+    "...", "<<=", ">>=", "::", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "*=", "/=",
+    "%=", "+=", "-=", "&=", "^=", "|=", "##", "[", "]", "(", ")", "{", "}", ".", "&", "*", "+", "-", "~",
+    "!", "/", "%", "<", ">", "^", "|", "?", ":", ";", "=", ",", "#",
 ];
 
 /// Whether a byte can start an identifier; bytes beyond ASCII can.
@@ -135,6 +135,9 @@ fn token(text: &str, at: usize) -> (Tok, usize) {
         if matches!(&text[at..end], "L" | "u" | "U" | "u8") && matches!(bytes.get(end), Some(b'"' | b'\'')) {
             return quoted(bytes, end);
         }
+        if matches!(&text[at..end], "R" | "LR" | "uR" | "UR" | "u8R") && bytes.get(end) == Some(&b'"') {
+            return (Tok::Str, raw_string(text, end));
+        }
         return (Tok::Ident, end);
     }
     if byte.is_ascii_digit() || (byte == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)) {
@@ -146,7 +149,9 @@ fn token(text: &str, at: usize) -> (Tok, usize) {
                     let hex = text[at..].starts_with("0x") || text[at..].starts_with("0X");
                     !hex || matches!(bytes[end - 1], b'p' | b'P')
                 };
-            if !(continues_ident(b) || b == b'.' || exponent_sign) {
+            // `1'000'000`
+            let separator = b == b'\'' && bytes.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
+            if !(continues_ident(b) || b == b'.' || exponent_sign || separator) {
                 break;
             }
             end += 1;
@@ -157,8 +162,8 @@ fn token(text: &str, at: usize) -> (Tok, usize) {
         return quoted(bytes, at);
     }
     // The common ones that start no longer one.
-    if let Some(k) = b"()[]{};,?:~".iter().position(|b| *b == byte) {
-        return (Tok::Punct(["(", ")", "[", "]", "{", "}", ";", ",", "?", ":", "~"][k]), at + 1);
+    if let Some(k) = b"()[]{};,?~".iter().position(|b| *b == byte) {
+        return (Tok::Punct(["(", ")", "[", "]", "{", "}", ";", ",", "?", "~"][k]), at + 1);
     }
     for punctuation in PUNCTUATION {
         if bytes[at..].starts_with(punctuation.as_bytes()) {
@@ -166,6 +171,16 @@ fn token(text: &str, at: usize) -> (Tok, usize) {
         }
     }
     (Tok::Bad, at + 1)
+}
+
+/// The end of `R"mark(…)mark"`, of which the quote is at `at`; of its line if it has none.
+fn raw_string(text: &str, at: usize) -> usize {
+    let rest = &text[at + 1..];
+    let closed = rest.find('(').filter(|n| *n <= 16).and_then(|open| {
+        let end = format!("){}\"", &rest[..open]);
+        Some(at + 1 + rest.find(&end)? + end.len())
+    });
+    closed.unwrap_or_else(|| at + rest.find('\n').map_or(rest.len(), |n| n) + 1)
 }
 
 fn quoted(bytes: &[u8], at: usize) -> (Tok, usize) {

@@ -13,12 +13,14 @@
 mod ast;
 pub mod codes;
 mod copies;
+mod cpp;
 mod ctype;
 mod exports;
 mod file;
 mod lexer;
 mod linear;
 mod lower;
+mod namespaces;
 mod parser;
 mod place;
 mod pragmas;
@@ -33,4 +35,5 @@ pub use file::{Options, parse, parse_with};
 pub use region::{
     AccessForm, AliasPair, Assumption, CFile, Region, RegionInfo, SizeVariable, Variable, VariableKind,
 };
+pub use source::Language;
 pub use splice::{Replacement, splice, splice_with_lines};

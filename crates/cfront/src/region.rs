@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::parser::PLACE;
+use crate::source::Language;
 use loops::{Diagnostic, Expr, Function, Name, Scalar, Span};
 
 /// A C file with its marked regions.
@@ -13,6 +14,8 @@ use loops::{Diagnostic, Expr, Function, Name, Scalar, Span};
 pub struct CFile {
     /// The name that was given for the file.
     pub name: String,
+    /// Its language.
+    pub language: Language,
     /// The regions, in the order of the file.
     pub regions: Vec<Region>,
     /// Why other regions are not taken: errors, in the order of the file.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::ast::At;
-use crate::ctype::{Known, QType};
+use crate::ctype::{CType, Known, QType};
+use crate::namespaces::{Hidden, Namespaces};
 use crate::parser::{Helper, Inline};
 
 /// What a name stands for.
@@ -15,6 +16,8 @@ pub enum Symbol {
     /// not understood.
     Constant(Option<Known>),
     Function(Function),
+    /// A name of C++ that says nothing to a region.
+    Hidden(Hidden),
 }
 
 /// A declared object.
@@ -77,19 +80,26 @@ pub enum Kept {
     Reads(String),
 }
 
+/// The names of one scope.
+pub type Scope = BTreeMap<String, Symbol>;
+
 /// Scopes, innermost last; the first one is the file's.
 #[derive(Default)]
 pub struct Scopes {
-    scopes: Vec<BTreeMap<String, Symbol>>,
+    pub(crate) scopes: Vec<Scope>,
+    /// Those of C++.
+    pub(crate) namespaces: Namespaces,
+    /// Whether functions may have the same name.
+    pub(crate) overloads: bool,
 }
 
 impl Scopes {
-    pub fn new() -> Scopes {
-        Scopes { scopes: vec![BTreeMap::new()] }
+    pub fn new(overloads: bool) -> Scopes {
+        Scopes { scopes: vec![Scope::new()], namespaces: Namespaces::default(), overloads }
     }
 
     pub fn push(&mut self) {
-        self.scopes.push(BTreeMap::new());
+        self.scopes.push(Scope::new());
     }
 
     /// Leaves the innermost scope; the file's stays.
@@ -109,6 +119,19 @@ impl Scopes {
 
     pub fn declare(&mut self, name: String, symbol: Symbol) {
         if let Some(scope) = self.scopes.last_mut() {
+            if self.overloads
+                && let (Symbol::Function(new), Some(old)) = (&symbol, scope.get(&name))
+            {
+                let other = match old {
+                    Symbol::Function(old) => !same_types(&new.params, &old.params),
+                    Symbol::Hidden(_) => true,
+                    _ => false,
+                };
+                if other {
+                    scope.insert(name, Symbol::Hidden(Hidden::Overloaded));
+                    return;
+                }
+            }
             // A later declaration of a function without the attribute does not take it away.
             if let (Symbol::Function(new), Some(Symbol::Function(old))) = (&symbol, scope.get(&name)) {
                 let pure = new.pure || old.pure;
@@ -153,6 +176,9 @@ impl Scopes {
     }
 
     pub fn lookup(&self, name: &str) -> Option<&Symbol> {
+        if name.contains("::") {
+            return self.lookup_qualified(name);
+        }
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
@@ -164,4 +190,18 @@ impl Scopes {
     pub(crate) fn is_typedef(&self, name: &str) -> bool {
         matches!(self.lookup(name), Some(Symbol::Typedef(_)))
     }
+}
+
+/// Whether parameters have the same types, as far as regions know them.
+fn same_types(a: &[QType], b: &[QType]) -> bool {
+    let known = |ty: &CType| !matches!(ty, CType::Other(_) | CType::Struct(_));
+    let same = |a: &QType, b: &QType| match (&a.ty, &b.ty) {
+        (CType::Pointer { to: a, .. }, CType::Pointer { to: b, .. }) => {
+            a.constant == b.constant && same_types(std::slice::from_ref(a), std::slice::from_ref(b))
+        }
+        (a, b) => {
+            known(a) && std::mem::discriminant(a) == std::mem::discriminant(b) && a.c_name() == b.c_name()
+        }
+    };
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
 }

@@ -11,8 +11,19 @@ use crate::ast::At;
 use crate::copies::Copies;
 use crate::lexer::{Tok, Token, continues_ident, tokens};
 
+/// The language of a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Language {
+    /// C.
+    #[default]
+    C,
+    /// C++. Regions in it are C.
+    Cpp,
+}
+
 /// The original text, the preprocessed text and its tokens.
 pub struct Source<'s> {
+    pub language: Language,
     pub original: &'s str,
     pub text: &'s str,
     pub tokens: Vec<Token>,
@@ -42,7 +53,7 @@ struct Marker {
 impl<'s> Source<'s> {
     /// Lexes the preprocessed text and reads its line markers. The file of the first marker is the
     /// main file.
-    pub fn new(original: &'s str, text: &'s str) -> Source<'s> {
+    pub fn new(original: &'s str, text: &'s str, language: Language) -> Source<'s> {
         let mut markers = vec![Marker { offset: 0, line: 1, main: true, file: String::new() }];
         let mut main: Option<String> = None;
         let mut macros: BTreeMap<&str, Vec<(usize, Option<&str>)>> = BTreeMap::new();
@@ -66,7 +77,12 @@ impl<'s> Source<'s> {
         let mut tokens = tokens(text);
         let end = tokens.len() - 1;
         let copies = Copies::of(text, &mut tokens);
-        Source { original, text, tokens, end, copies, original_lines, text_lines, markers, macros }
+        Source { language, original, text, tokens, end, copies, original_lines, text_lines, markers, macros }
+    }
+
+    /// Whether it is C++.
+    pub(crate) fn is_cpp(&self) -> bool {
+        self.language == Language::Cpp
     }
 
     /// The text of a token.

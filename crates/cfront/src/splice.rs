@@ -6,6 +6,7 @@ use loops::Diagnostic;
 
 use crate::codes;
 use crate::region::{CFile, RegionInfo};
+use crate::source::Language;
 
 /// What replaces a region.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -23,6 +24,8 @@ pub struct Replacement {
     pub definitions: Vec<String>,
     /// Lines that define macros of the conditions; before these.
     pub macros: Vec<String>,
+    /// Lines before and behind all functions of the file; the same ones once.
+    pub around: Option<[&'static str; 2]>,
 }
 
 /// The original file with regions replaced. Regions without a replacement stay as they are.
@@ -69,7 +72,8 @@ fn spliced(
     }
     chosen.sort_by_key(|(info, _)| info.bytes.start);
     let newline = if original.contains("\r\n") { "\r\n" } else { "\n" };
-    let mut out = Writer { text: String::with_capacity(original.len() * 2), newline, marked };
+    let mut out =
+        Writer { text: String::with_capacity(original.len() * 2), newline, marked, language: file.language };
     let mut headers: Vec<&str> = Vec::new();
     for include in replacements.iter().flat_map(|r| &r.includes) {
         let present = original.lines().any(|l| includes(l, include));
@@ -80,6 +84,8 @@ fn spliced(
     headers.iter().for_each(|header| out.line("", &format!("#include {header}")));
     let definitions: BTreeSet<&String> = replacements.iter().flat_map(|r| &r.definitions).collect();
     definitions.iter().flat_map(|text| text.lines()).for_each(|text| out.line("", text));
+    let around: BTreeSet<[&str; 2]> = replacements.iter().filter_map(|r| r.around).collect();
+    around.iter().flat_map(|[before, _]| before.lines()).for_each(|text| out.line("", text));
     if marked {
         let name: String = file.name.chars().flat_map(in_string).collect();
         out.line("", &format!("#line 1 \"{name}\""));
@@ -99,6 +105,10 @@ fn spliced(
         }
     }
     out.text.push_str(&original[done..]);
+    if !around.is_empty() && !out.text.ends_with('\n') {
+        out.text.push_str(newline);
+    }
+    around.iter().rev().flat_map(|[_, behind]| behind.lines()).for_each(|text| out.line("", text));
     Ok(out.text)
 }
 
@@ -115,10 +125,13 @@ const UNWRITTEN: [&str; 8] = [
     "-Wsign-conversion",
     "-Wsign-compare",
     "-Wshadow",
-    "-Wdeclaration-after-statement",
+    OF_C,
     "-Wfloat-equal",
     "-Wpedantic",
 ];
+
+/// The one of these that only C has.
+const OF_C: &str = "-Wdeclaration-after-statement";
 
 /// The text of the result.
 struct Writer<'a> {
@@ -126,6 +139,7 @@ struct Writer<'a> {
     newline: &'a str,
     /// With `#line` directives.
     marked: bool,
+    language: Language,
 }
 
 impl Writer<'_> {
@@ -158,7 +172,9 @@ impl Writer<'_> {
             return self.line("", "#pragma GCC diagnostic pop");
         }
         self.line("", "#pragma GCC diagnostic push");
-        for warning in UNWRITTEN {
+        let language = self.language;
+        let of_c = |warning: &&&str| **warning != OF_C || language == Language::C;
+        for warning in UNWRITTEN.iter().filter(|warning| of_c(warning)) {
             self.line("", &format!("#pragma GCC diagnostic ignored \"{warning}\""));
         }
     }
@@ -168,11 +184,12 @@ impl Writer<'_> {
         let at = lines.0;
         self.line(indent, &format!("/* scop: lines {} to {} of the original */", lines.0, lines.1));
         for (name, value) in &info.macro_values {
-            check(name, value).iter().for_each(|text| self.line("", text));
+            check(name, value, self.language).iter().for_each(|text| self.line("", text));
         }
         for (object, bytes) in &info.object_sizes {
             let message = format!("\"this region was made for sizeof {object} = {bytes}\"");
-            let text = format!("_Static_assert(sizeof {object} == {bytes}, {message});");
+            let assert = if self.language == Language::Cpp { "static_assert" } else { "_Static_assert" };
+            let text = format!("{assert}(sizeof {object} == {bytes}, {message});");
             self.generated(indent, &text, at);
         }
         let assumed = info.assumptions.iter().map(|a| &a.condition);
@@ -204,10 +221,13 @@ impl Writer<'_> {
 }
 
 /// Lines that end the compilation where a macro has another value than the region was made for.
-fn check(name: &str, value: &str) -> Vec<String> {
+fn check(name: &str, value: &str, language: Language) -> Vec<String> {
     let message = format!("\"this region was made for {name} = {value}\"");
     if value.bytes().any(|b| b.is_ascii_digit()) {
         return vec![format!("#if {name} != {value}"), format!("#error {message}"), "#endif".to_string()];
+    }
+    if language == Language::Cpp {
+        return vec![format!("static_assert(__is_same({name}, {value}), {message});")];
     }
     vec![format!("_Static_assert(_Generic(({name})0, {value}: 1, default: 0), {message});")]
 }

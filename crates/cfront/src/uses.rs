@@ -18,8 +18,8 @@ pub fn defined<'s>(source: &Source<'s>) -> BTreeSet<&'s str> {
     // The name before each open parenthesis, as in `f(` or `(f)(`.
     let mut open: Vec<Option<usize>> = Vec::new();
     let mut braces = 0usize;
-    for (k, token) in tokens.iter().enumerate() {
-        match token.tok {
+    for k in crate::cpp::own_tokens(source) {
+        match tokens[k].tok {
             Tok::Punct("{") => braces += 1,
             Tok::Punct("}") => braces = braces.saturating_sub(1),
             Tok::Punct("(") => open.push(match k {
@@ -59,16 +59,21 @@ pub struct Uses<'s> {
     source: &'s Source<'s>,
     /// Tokens of each identifier (and keyword), in order.
     tokens: BTreeMap<&'s str, Vec<usize>>,
+    /// Whether a lambda captures by reference whatever it uses.
+    captured: bool,
 }
 
 impl<'s> Uses<'s> {
     /// The identifiers of a range of tokens.
     pub fn of(source: &'s Source<'s>, body: Range<usize>) -> Uses<'s> {
         let mut tokens: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let is = |k: usize, p: &str| matches!(source.tokens[k].tok, Tok::Punct(q) if q == p);
+        let captures = |k: usize| is(k, "[") && is(k + 1, "&") && (is(k + 2, "]") || is(k + 2, ","));
+        let captured = source.is_cpp() && body.clone().any(captures);
         for k in body.filter(|k| source.tokens[*k].tok == Tok::Ident) {
             tokens.entry(source.token_text(k)).or_default().push(k);
         }
-        Uses { source, tokens }
+        Uses { source, tokens, captured }
     }
 
     /// All identifiers and keywords.
@@ -200,8 +205,30 @@ impl<'s> Uses<'s> {
                 && !matches!(self.source.token_text(k), "return" | "sizeof" | "else" | "case")
                 || (self.is_punct(k, &[")", "]"]) && !cast)
         };
+        if self.source.is_cpp() && self.may_bind(token) {
+            return true;
+        }
         let (first, _) = self.in_parentheses(token);
         first > 0 && self.is_punct(first - 1, &["&"]) && !(first > 1 && operand(first - 2))
+    }
+
+    /// Whether a reference may be bound to a name: it is an argument, an initial value, what `>>`
+    /// reads into, or a lambda may capture it.
+    fn may_bind(&self, token: usize) -> bool {
+        let (first, _) = self.in_parentheses(token);
+        let argument = match first == token {
+            true => self.is_punct(token - 1, &["(", ",", "{"]) && self.is_punct(token + 1, &[",", ")", "}"]),
+            false => self.is_called(first - 1) || self.is_punct(first - 1, &[">"]),
+        };
+        // `T &r = name;`
+        let initial = self.is_punct(first - 1, &["="]) && self.is_punct(first - 3, &["&", "&&"]);
+        argument || initial || self.is_punct(first - 1, &[">>"]) || self.captured
+    }
+
+    /// Whether a token is the name of what is called by a parenthesis behind it.
+    fn is_called(&self, token: usize) -> bool {
+        let headers = ["if", "while", "switch", "return", "sizeof", "for", "else", "case"];
+        self.source.tokens[token].tok == Tok::Ident && !headers.contains(&self.source.token_text(token))
     }
 
     /// Where a pointer to the data of an object of `dims` dimensions may be taken: any use other

@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use cfront::{Language, Options};
+
 /// A small generator of numbers: the same ones in every run.
 struct Numbers(u64);
 
@@ -17,7 +19,12 @@ impl Numbers {
 
 /// Parses text that was not preprocessed; what comes out is a program that prints and reads back.
 fn parse(text: &str) -> bool {
-    let Ok(file) = cfront::parse(text, text, "fuzz.c") else { return false };
+    parse_in(text, Language::C)
+}
+
+fn parse_in(text: &str, language: Language) -> bool {
+    let options = Options { language, ..Options::default() };
+    let Ok(file) = cfront::parse_with(text, text, "fuzz.c", &options) else { return false };
     for region in &file.regions {
         let program = loops::Program { functions: vec![region.function.clone()] };
         let printed = program.to_string();
@@ -35,6 +42,10 @@ fn parse(text: &str) -> bool {
 fn seeds() -> Vec<String> {
     let mut all = golden::cases("c/kernels", "c");
     all.extend(golden::cases("cfront", "c"));
+    for area in ["cfront", "cpp"] {
+        let cpp = golden::cases(area, "cpp");
+        (0..20).for_each(|_| all.extend(cpp.iter().cloned()));
+    }
     let keep = |line: &&str| !line.starts_with('#') || line.contains("pragma");
     let strip =
         |text: &str| text.lines().filter(keep).collect::<Vec<_>>().join("\n").replace("DATA_TYPE", "double");
@@ -42,7 +53,25 @@ fn seeds() -> Vec<String> {
 }
 
 /// Pieces to put in, chosen for what they could break.
-const PIECES: [&str; 52] = [
+const PIECES: [&str; 70] = [
+    "::",
+    "std::min(",
+    "std::size_t ",
+    "template <class T>",
+    "class X : public Y {",
+    "namespace a::b {",
+    "inline namespace {",
+    "extern \"C\" {",
+    "using x = ",
+    "using namespace std;",
+    "[&](int i) {",
+    "auto [i, n] = ",
+    "operator",
+    "static_cast<double>(",
+    "new double[n]",
+    "double &",
+    "R\"(",
+    ">",
     "continue;",
     "break;",
     "do {",
@@ -133,7 +162,8 @@ fn damaged_programs_end_in_a_result() {
     let (mut runs, mut taken) = (0, 0);
     while runs < 3000 && start.elapsed() < Duration::from_secs(20) {
         let mutated = mutate(&seeds[numbers.below(seeds.len())], &mut numbers);
-        taken += usize::from(parse(&mutated));
+        let language = if runs % 3 == 0 { Language::Cpp } else { Language::C };
+        taken += usize::from(parse_in(&mutated, language));
         runs += 1;
     }
     assert!(
@@ -147,6 +177,7 @@ fn truncated_files_end_in_a_result() {
     for seed in seeds().iter().filter(|s| s.len() < 2500).take(12) {
         for end in (0..seed.len()).step_by(7).filter(|end| seed.is_char_boundary(*end)) {
             parse(&seed[..end]);
+            parse_in(&seed[..end], Language::Cpp);
         }
     }
 }
@@ -167,7 +198,15 @@ fn deep_and_huge_texts_end_in_a_result() {
         for text in [long.clone(), format!("double {long}"), region(&format!("A[0] = {long}")), region(&long)]
         {
             assert!(!parse(&text));
+            assert!(!parse_in(&text, Language::Cpp));
         }
+    }
+    for opening in
+        ["namespace a {", "class A {", "a<", "a::", "struct a : b {", "template <", "extern \"C\" {", "[&] {"]
+    {
+        let text = format!("{}{}", many(opening, 100_000), region("A[0] = 1;"));
+        parse_in(&text, Language::Cpp);
+        assert!(!parse_in(&region(&many(opening, 100_000)), Language::Cpp), "{opening}");
     }
     assert!(!parse(&many("(", 10_000_000)));
     let loops = many("for (int i = 0; i < n; i++) ", 100_000);

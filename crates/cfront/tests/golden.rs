@@ -1,17 +1,23 @@
-//! `tests/cfront/**/*.c`: what becomes of a C file, its loop programs and what ties them to the C,
-//! or its diagnostics.
+//! `tests/cfront/**/*.c` and `*.cpp`: what becomes of a C or C++ file, its loop programs and what
+//! ties them to the C, or its diagnostics.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use cfront::{CFile, Options};
+use cfront::{CFile, Language, Options};
 use loops::{Diagnostic, Program};
 
 /// The text after the system's preprocessor, as the command runs it.
-fn preprocess(text: &str) -> String {
+fn preprocess(text: &str, language: Language) -> String {
+    let language = match language {
+        Language::C => ["-std=gnu11", "-x", "c"],
+        Language::Cpp => ["-std=gnu++17", "-x", "c++"],
+    };
     let mut child = Command::new("gcc")
-        .args(["-E", "-dD", "-std=gnu11", "-x", "c", "-"])
+        .args(["-E", "-dD"])
+        .args(language)
+        .arg("-")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -104,9 +110,18 @@ fn loop_programs_and_diagnostics() {
             pure_functions: vec!["declared_by_option".to_string()],
             auto: case.name.starts_with("auto"),
             inner: case.name.starts_with("inner"),
-            apart: Vec::new(),
+            ..Options::default()
         };
-        let preprocessed = preprocess(&case.input);
+        let preprocessed = preprocess(&case.input, Language::C);
+        show(&case.input, cfront::parse_with(&case.input, &preprocessed, "<stdin>", &options))
+    });
+}
+
+#[test]
+fn regions_of_cpp() {
+    golden::check("cfront", "cpp", "out", |case| {
+        let options = Options { language: Language::Cpp, ..Options::default() };
+        let preprocessed = preprocess(&case.input, options.language);
         show(&case.input, cfront::parse_with(&case.input, &preprocessed, "<stdin>", &options))
     });
 }
@@ -114,7 +129,7 @@ fn loop_programs_and_diagnostics() {
 #[test]
 fn refused_kernels_say_why() {
     golden::check("c/refused", "c", "out", |case| {
-        let preprocessed = preprocess(&case.input);
+        let preprocessed = preprocess(&case.input, Language::C);
         let result = cfront::parse(&case.input, &preprocessed, &case.name);
         assert!(result.is_err(), "this kernel is not to be taken");
         show(&case.input, result)

@@ -222,7 +222,9 @@ Examples:
   LOZENGE_REMARKS=1 lozenge cc -c kernels.c    what stays as it is, and why
 
 All words go to the compiler (`LOZENGE_CC`, else cc), but for --lozenge-auto, --lozenge-remarks and --lozenge-assume-no-alias. The
-result runs in parallel; LOZENGE_OPENMP=0 turns that off. Exit codes are those of the compiler.")]
+result runs in parallel; LOZENGE_OPENMP=0 turns that off. Exit codes are those of the compiler.
+
+`lozenge c++` is the same with the compiler of C++ (`LOZENGE_CXX`, else c++).")]
 pub(crate) struct Cc {
     /// What the compiler gets.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORDS")]

@@ -7,6 +7,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use cfront::Language;
+
 use crate::cleanup::Temporary;
 use crate::encoding;
 use crate::failure::{Failure, Source};
@@ -42,8 +44,9 @@ pub fn keep(path: &Path) {
 /// As [`read_source`].
 pub(crate) fn read_text(path: &Path) -> Result<Source, Failure> {
     let bytes = read_bytes(path, MAX_SOURCE)?;
-    let is_c = path.extension().is_some_and(|e| e == "c");
-    if is_c && let Some(text) = encoding::read(&bytes) {
+    if language(path).is_some()
+        && let Some(text) = encoding::read(&bytes)
+    {
         return Ok(Source { path: encoding::name(path), text });
     }
     match String::from_utf8(bytes) {
@@ -63,6 +66,18 @@ pub(crate) fn read_text(path: &Path) -> Result<Source, Failure> {
     }
 }
 
+/// The language of a file with regions, by the extension of its name; none of other files.
+pub fn language(path: &Path) -> Option<Language> {
+    match path.extension()?.to_str()? {
+        "c" => Some(Language::C),
+        extension if CPP.contains(&extension) => Some(Language::Cpp),
+        _ => None,
+    }
+}
+
+/// The extensions of C++.
+pub const CPP: [&str; 5] = ["cpp", "cc", "cxx", "c++", "C"];
+
 /// The kind of a source, by the extension of its name.
 ///
 /// # Errors
@@ -72,14 +87,14 @@ pub fn kind(source: &Source) -> Result<Kind, Failure> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     match extension {
         "loz" => Ok(Kind::Functional),
-        "c" => Ok(Kind::C),
+        _ if language(&path).is_some() => Ok(Kind::C),
         "loops" => Ok(Kind::Loops),
         other => Err(Failure::refused(
             "X0005",
             format!("{}: the extension `{other}` is not known", source.path),
         )
         .help(
-            "known are .loz (functional program), .c (C with marked regions), .loops (loop program), and, for some commands, .onnx and .graph (models)",
+            "known are .loz (functional program), .c (C with marked regions), .cpp, .cc, .cxx, .c++ and .C (the same of C++), .loops (loop program), and, for some commands, .onnx and .graph (models)",
         )),
     }
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use cfront::Language;
 use loops::{Data, Tensor};
 
 use crate::failure::Failure;
@@ -148,13 +149,17 @@ impl Program {
         libraries: &[&str],
     ) -> Result<Program, Failure> {
         let scratch = Scratch::new()?;
-        let source = scratch.path().join("program.c");
+        let (name, standard) = match compiler.language {
+            Language::C => ("program.c", "-std=gnu11"),
+            Language::Cpp => ("program.cpp", process::CPP_STANDARD),
+        };
+        let source = scratch.path().join(name);
         fs::write(&source, crate::encoding::written(text)).map_err(|e| {
             Failure::environment("X0004", format!("can't write {}: {}", source.display(), reason(&e)))
         })?;
         let program = scratch.path().join("program");
         let include = process::include(folder);
-        let mut all = vec![OsStr::new("-std=gnu11"), &include];
+        let mut all = vec![OsStr::new(standard), &include];
         all.extend(flags.iter().map(OsStr::new));
         let compile_time = compiler.compile_plain(&[&source], &program, &all, libraries)?;
         Ok(Program { scratch, program, takes_a_file: takes_a_file(text), compile_time })

@@ -14,11 +14,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use cfront::Language;
+
 use crate::cleanup::Group;
 use crate::config;
 use crate::encoding;
 use crate::failure::{Failure, Source};
-use crate::files::{Scratch, reason};
+use crate::files::{self, Scratch, reason};
 use crate::progress;
 
 /// What a finished process left.
@@ -214,6 +216,8 @@ pub struct Compiler {
     pub command: PathBuf,
     /// Time limit of one compilation.
     pub limit: Duration,
+    /// What programs as wholes are written in.
+    pub language: Language,
 }
 
 /// How to compile.
@@ -254,6 +258,9 @@ pub fn choose(command: &Path) {
     let _ = CHOSEN.set(command.to_path_buf());
 }
 
+/// The standard of C++ that files are read and tried by.
+pub(crate) const CPP_STANDARD: &str = "-std=gnu++17";
+
 impl Compiler {
     /// The system's compiler: the one that was chosen, `CC` if that is set, else the first of
     /// `gcc`, `cc`, `clang` on the path.
@@ -275,14 +282,20 @@ impl Compiler {
                     _ => "name a C compiler, or leave `--cc` out to use CC or gcc",
                 })
             })?;
-            return Ok(Compiler { command, limit });
+            return Ok(Compiler { command, limit, language: Language::C });
         }
         let command = ["gcc", "cc", "clang"].iter().find_map(|name| on_path(Path::new(name)));
         let command = command.ok_or_else(|| {
             Failure::environment("X0301", "there is no C compiler: none of gcc, cc, clang is on the path")
                 .help("install one (Debian: apt-get install gcc), or set CC")
         })?;
-        Ok(Compiler { command, limit })
+        Ok(Compiler { command, limit, language: Language::C })
+    }
+
+    /// The same compiler for a file of C++, by its name, or of C.
+    #[must_use]
+    pub fn of(&self, file: &Path) -> Compiler {
+        Compiler { language: files::language(file).unwrap_or_default(), ..self.clone() }
     }
 
     /// Compiles C files to a program with OpenMP. Returns the time it took.
@@ -317,7 +330,8 @@ impl Compiler {
         // Its own temporary files go with the folder of the program, also if it is killed.
         command.env("TMPDIR", program.parent().unwrap_or(Path::new(".")));
         command.args(flags).args(sources.iter().map(|source| argument(source)));
-        command.arg("-o").arg(argument(program)).args(libraries).arg("-lm");
+        command.arg("-o").arg(argument(program)).args(libraries);
+        command.args((self.language == Language::Cpp).then_some("-lstdc++")).arg("-lm");
         let finished = run(&mut command, self.limit)?;
         if !finished.status.success() {
             let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
@@ -347,7 +361,12 @@ impl Compiler {
 
     fn preprocess_input(&self, input: &Input, file: &Path, flags: &[String]) -> Result<String, Failure> {
         let mut command = Command::new(&self.command);
-        command.args(["-E", "-dD", "-std=gnu11"]).args(flags).args(&input.arguments);
+        command.args(["-E", "-dD"]);
+        command.args(match files::language(file) {
+            Some(Language::Cpp) => ["-x", "c++", CPP_STANDARD].as_slice(),
+            _ => &["-std=gnu11"],
+        });
+        command.args(flags).args(&input.arguments);
         let finished =
             run(&mut command, self.limit).map_err(|failure| match failure.diagnostics.first() {
                 Some(d) if d.code.0 == "X0306" => failure

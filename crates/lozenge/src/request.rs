@@ -21,7 +21,7 @@ pub use dpia::Mode;
 pub enum Kind {
     /// A functional program (`.loz`).
     Functional,
-    /// C with marked regions (`.c`).
+    /// C with marked regions (`.c`), or C++ with such regions if its name says so (`.cpp`).
     C,
     /// Loop programs in textual form (`.loops`).
     Loops,

@@ -37,7 +37,16 @@ impl Work {
         let mut command = Command::new("sh");
         command.args(["-c", line]).current_dir(&self.folder).env("TMPDIR", &self.temporary);
         command.env("PATH", format!("{}:{path}", bin.display())).env("LC_ALL", "C");
-        for name in ["CC", "CFLAGS", "LOZENGE_CC", "LOZENGE_AUTO", "LOZENGE_REMARKS", "MAKEFLAGS"] {
+        for name in [
+            "CC",
+            "CXX",
+            "CFLAGS",
+            "LOZENGE_CC",
+            "LOZENGE_CXX",
+            "LOZENGE_AUTO",
+            "LOZENGE_REMARKS",
+            "MAKEFLAGS",
+        ] {
             command.env_remove(name);
         }
         let output = command.env("OMP_NUM_THREADS", "2").output().expect("sh runs");
@@ -111,6 +120,23 @@ fn a_configure_script_is_content_with_it() {
     // The program prints lines of its source, too.
     assert_eq!(ours.run("out/program"), plain.run("out/program"));
     ours.run(&format!("{PARALLEL} out/sums.lo && test -s out/libsums.so && cd out && make -q"));
+}
+
+#[test]
+fn projects_of_cpp_build_with_it() {
+    let (plain, ours) = (Work::of("cpp", "plain"), Work::of("cpp", "ours"));
+    plain.run("make CXX=g++");
+    ours.run("make CXX='lozenge c++'");
+    assert_eq!(ours.run("./program"), plain.run("./program"));
+    ours.run(&format!("{PARALLEL} blur.o && ! {PARALLEL} main.o"));
+    ours.run("CXX='lozenge c++' cmake -S . -B build && cmake --build build");
+    assert_eq!(ours.run("build/program"), plain.run("./program"));
+    ours.run(&format!("{PARALLEL} build/CMakeFiles/program.dir/blur.cc.o"));
+    // By clang, and by the compiler of C, which does not link the library of C++.
+    ours.run("rm -f *.o program; LOZENGE_CXX=clang++-16 make CXX='lozenge c++'");
+    assert_eq!(ours.run("./program"), plain.run("./program"));
+    ours.run("lozenge cc -O2 -c blur.cc -o blur.o && g++ -fopenmp -o other main.o blur.o");
+    assert_eq!(ours.run("./other"), plain.run("./program"));
 }
 
 #[test]

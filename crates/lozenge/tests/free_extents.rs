@@ -80,7 +80,7 @@ fn compilers() -> Vec<Compiler> {
         assert!(version.is_ok_and(|out| out.status.success()), "{command} is missing: ./x setup installs it");
     };
     let all = ["gcc", "clang-16"].into_iter().inspect(there);
-    all.map(|command| Compiler { command: command.into(), limit }).collect()
+    all.map(|command| Compiler { command: command.into(), limit, language: Default::default() }).collect()
 }
 
 /// Compiles a model once with its names as arguments, and compares it at all sizes.

@@ -47,7 +47,7 @@ fn library_is_formatted() {
 
 #[test]
 fn c_kernels() {
-    passes(&["test", "tests/c/kernels"]);
+    passes(&["test", "tests/c/kernels", "tests/cpp"]);
 }
 
 /// The same through clang with its OpenMP.
@@ -56,7 +56,7 @@ fn c_kernels_by_clang() {
     let installed = Command::new("clang-16").arg("--version").output().is_ok();
     assert!(installed, "clang-16 is missing: ./x setup installs it");
     let output = Command::new(env!("CARGO_BIN_EXE_lozenge"))
-        .args(["test", "tests/c/kernels"])
+        .args(["test", "tests/c/kernels", "tests/cpp"])
         .env("CC", "clang-16")
         .current_dir(golden::root())
         .output()

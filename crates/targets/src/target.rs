@@ -189,6 +189,8 @@ pub struct Abilities {
     pub ranks: bool,
     /// Its code is several files, which go into a folder.
     pub folder: bool,
+    /// Regions of C++ become C++.
+    pub cpp: bool,
 }
 
 /// What functions are emitted with.

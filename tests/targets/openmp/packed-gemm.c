@@ -21,6 +21,9 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+#if defined(__clang__) && defined(__AVX512F__)
+#pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
+#endif
 enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
 
 /* Memory for `count` elements, aligned for vectors; NULL if there is none. */
@@ -193,3 +196,7 @@ int packed_gemm(
     free(right);
     return status;
 }
+
+#if defined(__clang__) && defined(__AVX512F__)
+#pragma clang attribute pop
+#endif

@@ -7,6 +7,9 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+#if defined(__clang__) && defined(__AVX512F__)
+#pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
+#endif
 enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
 
 #define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 16 ? (most) : 16 / (bytes))
@@ -85,3 +88,7 @@ int register_tile(
     }
     return 0;
 }
+
+#if defined(__clang__) && defined(__AVX512F__)
+#pragma clang attribute pop
+#endif

@@ -13,7 +13,8 @@ use crate::codes;
 use crate::ctype::{CType, IntType, QType};
 use crate::linear::Linear;
 use crate::lower::resolve::Meaning;
-use crate::parser::PLACE;
+use crate::namespaces::Hidden;
+use crate::parser::{PLACE, REFERENCE};
 use crate::region::AccessForm;
 
 /// How a region uses an array or scalar.
@@ -56,9 +57,10 @@ pub(crate) struct ArrayUse {
 }
 
 /// The ways out where a structure's member is not understood, and where one element has two names.
-pub(super) const WAYS_OUT: [&str; 2] = [
+pub(super) const WAYS_OUT: [&str; 3] = [
     "copy the members that the region needs to variables or arrays of their own before it, and back after it",
     "write `p[0].x` where it is `p->x`: the pointer is that of an array elsewhere",
+    "copy its value to a local variable before the region, and back after it if the region changes it",
 ];
 
 /// The way out where something that is C has no place in a region, if there is one.
@@ -66,6 +68,7 @@ pub(super) fn way_out(what: &str) -> Option<&'static str> {
     match what {
         MEMBER => Some(WAYS_OUT[0]),
         MIXED => Some(WAYS_OUT[1]),
+        REFERENCE => Some(WAYS_OUT[2]),
         _ => None,
     }
 }
@@ -167,7 +170,14 @@ impl Lowering<'_> {
                     "`{name}` has elements of {ty}; data can be float, double, _Bool or integers of 8 to 64 bits"
                 ),
             };
-            let help = if matches!(element.ty, CType::Struct(_)) { BY_MEMBERS } else { CONVERT };
+            let help = match element.ty {
+                CType::Struct(_) | CType::Other(_) if self.cx.source.is_cpp() => match element.ty {
+                    CType::Other(REFERENCE) => WAYS_OUT[2],
+                    _ => Hidden::Declared.help(),
+                },
+                CType::Struct(_) => BY_MEMBERS,
+                _ => CONVERT,
+            };
             return self.fail_with(codes::TYPE, message, (at, "not a type of data"), help);
         };
         let flat = extents.len() == 1;

@@ -8,6 +8,7 @@ use super::{Lowering, Try};
 use crate::ast::{At, Expr};
 use crate::codes;
 use crate::ctype::{CType, IntType};
+use crate::parser::of_standard;
 use crate::scope::{Kept, Symbol};
 
 /// The way out where a function takes arrays: no word of the user says what it does with them.
@@ -18,12 +19,23 @@ impl Lowering<'_> {
     pub(super) fn call(&mut self, function: &str, args: &[Expr], at: At) -> Try<Typed> {
         let plain = function.strip_prefix("__builtin_").unwrap_or(function);
         let declared = self.cx.scopes.lookup(function);
+        if let Some(Symbol::Hidden(why)) = declared.filter(|_| of_standard(function).is_none()) {
+            let message = format!("a call of `{function}`, which is {}", why.what());
+            return self.fail_with(codes::CALL, message, (at, "its effects are not known"), why.help());
+        }
+        let (plain, standard) = match of_standard(plain) {
+            Some(name) => (name, true),
+            None => (plain, self.cx.source.is_cpp() && self.cx.scopes.uses_standard(plain)),
+        };
+        if self.cx.source.is_cpp() && !self.cx.scopes.only_in_file(function) {
+            return self.call_declared(function, args, at);
+        }
         if let Some(Symbol::Object(_)) = declared {
             let message = format!("a call through the pointer `{function}` in a region");
             return self.fail(codes::CALL, message, at, "its effects are not known");
         }
         // What the file defines is not the function of that name in `math.h`.
-        if self.cx.defined.contains(plain) {
+        if self.cx.defined.contains(plain) && of_standard(function).is_none() {
             if math_function(plain).is_none() {
                 return self.call_declared(function, args, at);
             }
@@ -47,7 +59,7 @@ impl Lowering<'_> {
                 });
             }
             // With the sign of the infinity, as in the C libraries.
-            ("isinf" | "isinf_sign", [arg]) => {
+            ("isinf" | "isinf_sign", [arg]) if !standard => {
                 let (value, ty) = self.data(arg)?;
                 let infinity = |sign: f32| match ty {
                     Type::F32 => Hub::f32(sign * f32::INFINITY),
@@ -81,7 +93,7 @@ impl Lowering<'_> {
             _ => {}
         }
         // A number times a power of two: the power is an integer.
-        if let ("ldexp" | "scalbn" | "ldexpf" | "scalbnf", [value, power]) = (plain, args) {
+        if let (false, "ldexp" | "scalbn" | "ldexpf" | "scalbnf", [value, power]) = (standard, plain, args) {
             let ty = if plain.ends_with('f') { Type::F32 } else { Type::F64 };
             let (value, from) = self.data(value)?;
             let (power, of) = self.data(power)?;
@@ -93,12 +105,13 @@ impl Lowering<'_> {
                 let message = format!("`{function}` takes {} arguments, not {}", math.arity(), args.len());
                 return self.fail(codes::CALL, message, at, "this call");
             }
-            let mut values = Vec::new();
-            for arg in args {
-                let (value, from) = self.data(arg)?;
-                values.push(self.convert(value, from, ty));
-            }
-            return Ok((math.build(plain, ty, values), ty));
+            let values = args.iter().map(|arg| self.data(arg)).collect::<Try<Vec<Typed>>>()?;
+            let (plain, ty) = match standard {
+                true => overload(plain, ty, &values),
+                false => (plain.to_owned(), ty),
+            };
+            let values = values.into_iter().map(|(value, from)| self.convert(value, from, ty)).collect();
+            return Ok((math.build(&plain, ty, values), ty));
         }
         self.call_declared(function, args, at)
     }
@@ -170,6 +183,20 @@ impl Lowering<'_> {
             return self.fail(codes::CALL, message, at, "not a type of data");
         };
         Ok((Hub::Call { function: Name::new(function), ty: scalar, args: values }, Type::of(scalar)))
+    }
+}
+
+/// The function of this name that C++ chooses for its arguments, and their type: of `float` if all
+/// of them are, else of `double`; absolute values of the type of the argument.
+fn overload(name: &str, ty: Type, values: &[Typed]) -> (String, Type) {
+    let single = values.iter().all(|(_, ty)| *ty == Type::F32);
+    let floats = values.iter().any(|(_, ty)| ty.is_float());
+    let long = values.iter().any(|(_, ty)| matches!(ty, Type::Int(int) if int.bits() == 64));
+    match (name, ty) {
+        ("abs" | "labs" | "llabs", _) if !floats && long => (name.to_owned(), Type::Int(IntType::Long)),
+        ("abs", _) if floats => ("fabs".to_owned(), if single { Type::F32 } else { Type::F64 }),
+        (_, Type::F64) if single => (format!("{name}f"), Type::F32),
+        _ => (name.to_owned(), ty),
     }
 }
 

@@ -164,7 +164,8 @@ impl Lowering<'_> {
         let k = match self.meaning(e) {
             Meaning::Constant(Known { value, ty }) => return Ok(Index { ty, ..Index::constant(value) }),
             Meaning::Unknown => {
-                return Err(not(format!("no declaration of `{name}` was found or understood"), e.at));
+                let (message, help) = self.unknown(name);
+                return Err(NotIndex { help, ..not(message, e.at) });
             }
             Meaning::Object(k) => k,
         };
@@ -198,7 +199,11 @@ impl Lowering<'_> {
                     (other, _) => format!("`{name}` is not an integer but {}", an(other.c_name())),
                 };
                 let data = matches!(object.ty.ty, CType::Int(_)) && !object.assigned.is_empty();
-                Err(NotIndex { reason, at: e.at, help: data.then_some(GATHER) })
+                let help = match &object.ty.ty {
+                    CType::Other(what) => super::array::way_out(what),
+                    _ => data.then_some(GATHER),
+                };
+                Err(NotIndex { reason, at: e.at, help })
             }
         }
     }

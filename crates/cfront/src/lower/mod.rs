@@ -48,7 +48,7 @@ use crate::codes;
 use crate::ctype::{CType, IntType};
 use crate::linear::Linear;
 use crate::parser::PLACE;
-use crate::scope::Scopes;
+use crate::scope::{Scopes, Symbol};
 use crate::source::Source;
 use crate::uses::Uses;
 use access::Pending;
@@ -457,13 +457,20 @@ impl Lowering<'_> {
     }
 
     fn unknown_name<T>(&mut self, name: &str, at: At) -> Try<T> {
-        let diagnostic = Diagnostic::error(
-            codes::NAME,
-            format!("no declaration of `{name}` was found or understood"),
-            self.span(at),
-            "unknown name",
-        );
-        self.report(diagnostic)
+        let (message, help) = self.unknown(name);
+        let diagnostic = Diagnostic::error(codes::NAME, message, self.span(at), "unknown name");
+        self.report(match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        })
+    }
+
+    /// What is said of a name that stands for nothing here, and the way out if there is one.
+    fn unknown(&self, name: &str) -> (String, Option<&'static str>) {
+        match self.cx.scopes.lookup(name) {
+            Some(Symbol::Hidden(why)) => (format!("`{name}` is {}", why.what()), Some(why.help())),
+            _ => (format!("no declaration of `{name}` was found or understood"), None),
+        }
     }
 }
 

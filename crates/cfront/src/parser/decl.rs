@@ -1,5 +1,6 @@
 //! Declarations: declarators, parameter lists, initialisers.
 
+use super::cpp::NEW;
 use super::expr::is_keyword;
 use super::specifiers::{Specifiers, is_attribute};
 use super::{Parsed, Parser};
@@ -8,6 +9,9 @@ use crate::ctype::{CType, IntType, Known, QType};
 use crate::lexer::Tok;
 use crate::scope::{Function, Object, Place, Symbol};
 
+/// What a reference of C++ is as a type.
+pub const REFERENCE: &str = "a reference";
+
 /// A declarator: the name, if it has one, its type, and the parameters if it declares a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Declarator {
@@ -15,6 +19,8 @@ pub(crate) struct Declarator {
     pub ty: QType,
     pub params: Option<Vec<Declaration>>,
     pub pure: bool,
+    /// The name of the class or namespace before the name, in C++.
+    pub of: Option<String>,
 }
 
 impl Parser<'_> {
@@ -68,6 +74,12 @@ impl Parser<'_> {
             }
             base = QType { ty, constant, volatile };
         }
+        if self.is_cpp() && (self.accept("&") || self.accept("&&")) {
+            base = QType::plain(CType::Other(REFERENCE));
+            while matches!(self.word(), "__restrict" | "__restrict__") {
+                self.pos += 1;
+            }
+        }
         if self.is("(") && self.nests_declarator() {
             let inner = self.pos;
             if !self.skip_group() {
@@ -86,13 +98,17 @@ impl Parser<'_> {
             declarator.pure |= pure | more;
             return Ok(declarator);
         }
-        let mut name = None;
+        let (mut name, mut of) = (None, None);
+        if let Some((whole, end)) = self.qualified(self.pos) {
+            of = whole.rsplit_once("::").map(|(around, _)| around.to_owned());
+            self.pos = end - 1;
+        }
         if self.tok() == Tok::Ident && !is_keyword(self.word()) {
             name = Some((self.text().to_string(), self.pos));
             self.pos += 1;
         }
         let (ty, params, more) = self.suffixes(base)?;
-        Ok(Declarator { name, ty, params, pure: pure | more })
+        Ok(Declarator { name, ty, params, pure: pure | more, of })
     }
 
     /// Whether the parenthesis here is around a declarator, and not a parameter list.
@@ -107,8 +123,9 @@ impl Parser<'_> {
 
     /// Array and function suffixes, outermost first in the text.
     fn suffixes(&mut self, base: QType) -> Parsed<(QType, Option<Vec<Declaration>>, bool)> {
-        if self.is("(") {
+        if self.is("(") && !self.is_initial_value() {
             let params = self.parameters()?;
+            self.function_qualifiers();
             let (mut ty, _, pure) = self.suffixes(base)?;
             ty = QType::plain(CType::Function { result: Box::new(ty) });
             return Ok((ty, Some(params), pure));
@@ -165,15 +182,15 @@ impl Parser<'_> {
                 break;
             }
             let first = self.pos;
-            let specifiers = self.specifiers()?;
-            let declarator = self.declarator(specifiers.ty)?;
-            let ty = declarator.ty.adjusted(false);
-            let (name, at) = match declarator.name {
-                Some((name, pos)) => (name, self.since_one(pos)),
-                None => (String::new(), self.since(first)),
+            let (name, ty, at) = match self.one_parameter() {
+                Ok(parameter) => parameter,
+                Err(_) if self.is_cpp() => {
+                    self.pos = first;
+                    let (name, ty) = self.unknown_parameter();
+                    (name, ty, self.since(first))
+                }
+                Err(error) => return Err(error),
             };
-            let object = Object::parameter(ty.clone(), at);
-            self.scopes.declare(name.clone(), Symbol::Object(object));
             params.push(Declaration { name, ty, init: None, is_static: false, is_extern: false, at });
             if !self.accept(",") {
                 break;
@@ -182,6 +199,26 @@ impl Parser<'_> {
         self.scopes.truncate(depth);
         self.expect(")")?;
         Ok(params)
+    }
+
+    /// One parameter, declared in the innermost scope.
+    fn one_parameter(&mut self) -> Parsed<(String, QType, crate::ast::At)> {
+        let first = self.pos;
+        let specifiers = self.specifiers()?;
+        let declarator = self.declarator(specifiers.ty)?;
+        if self.is_cpp() {
+            self.default_argument();
+            if !matches!(self.tok(), Tok::Punct("," | ")")) {
+                return Err(self.expected("`)`"));
+            }
+        }
+        let ty = declarator.ty.adjusted(false);
+        let (name, at) = match declarator.name {
+            Some((name, pos)) => (name, self.since_one(pos)),
+            None => (String::new(), self.since(first)),
+        };
+        self.scopes.declare(name.clone(), Symbol::Object(Object::parameter(ty.clone(), at)));
+        Ok((name, ty, at))
     }
 
     fn since_one(&self, pos: usize) -> crate::ast::At {
@@ -242,7 +279,9 @@ impl Parser<'_> {
         let mut ty = declarator.ty;
         let mut init = None;
         if self.accept("=") {
-            init = Some(self.initialiser()?);
+            init = Some(self.initial_value(Parser::initialiser)?);
+        } else if self.is_cpp() && (self.is("{") || self.is("(")) {
+            init = Some(self.initial_value(Parser::direct_initialiser)?);
         }
         let fresh = matches!(&init, Some(Init::Expr(e)) if is_allocation(e));
         // `int w[] = {…}` and constants with a value.
@@ -272,6 +311,40 @@ impl Parser<'_> {
         self.scopes.declare(name.clone(), symbol);
         let (is_static, is_extern) = (specifiers.is_static, specifiers.is_extern);
         Ok(Some(Declaration { name, ty, init, is_static, is_extern, at }))
+    }
+
+    /// An initialiser; outside of regions, C++ that is not understood may be one.
+    fn initial_value(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Init>) -> Parsed<Init> {
+        let first = self.pos;
+        match read(self) {
+            Err(error) if self.is_cpp() && !error.deep => {
+                self.pos = first;
+                self.skip_to(";");
+                Ok(Init::Unsupported("an initial value that is not understood"))
+            }
+            other => other,
+        }
+    }
+
+    /// `{value}` or `(value)` behind a name.
+    fn direct_initialiser(&mut self) -> Parsed<Init> {
+        if self.is("{") {
+            let Init::List(mut items) = self.initialiser()? else {
+                return Ok(Init::Unsupported("an initialiser of C++"));
+            };
+            return Ok(match (items.pop(), items.is_empty()) {
+                (Some(item), true) => item,
+                (None, _) => Init::Unsupported("`{}`"),
+                (Some(item), false) => {
+                    items.push(item);
+                    Init::List(items)
+                }
+            });
+        }
+        self.expect("(")?;
+        let value = self.assignment()?;
+        self.expect(")")?;
+        Ok(Init::Expr(value))
     }
 
     fn initialiser(&mut self) -> Parsed<Init> {
@@ -321,6 +394,7 @@ fn one_each(item: &Init, element: &QType) -> bool {
 fn is_allocation(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Cast(_, inner) => is_allocation(inner),
+        ExprKind::Unsupported(what) => *what == NEW,
         ExprKind::Call { function, .. } => matches!(
             function.as_str(),
             "malloc"

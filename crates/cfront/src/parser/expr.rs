@@ -68,7 +68,7 @@ impl Parser<'_> {
         self.node(kind, at, height)
     }
 
-    fn node(&self, kind: ExprKind, at: At, below: u32) -> Parsed<Expr> {
+    pub(super) fn node(&self, kind: ExprKind, at: At, below: u32) -> Parsed<Expr> {
         if below >= MAX_HEIGHT {
             return Err(ParseError {
                 message: format!("an expression of more than {MAX_HEIGHT} operations in a row"),
@@ -210,7 +210,10 @@ impl Parser<'_> {
                     value = match value.kind {
                         ExprKind::Ident(function) => match self.expanded(&function, &args, at) {
                             Some(value) => value,
-                            None => self.node(ExprKind::Call { function, args }, at, height)?,
+                            None => match self.standard_call(&function, &args, at) {
+                                Some(value) => value?,
+                                None => self.node(ExprKind::Call { function, args }, at, height)?,
+                            },
                         },
                         _ => unsupported("a call through a pointer", at),
                     };
@@ -234,6 +237,9 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Parsed<Expr> {
         let first = self.pos;
+        if let Some(value) = self.cpp_primary()? {
+            return Ok(value);
+        }
         match self.tok() {
             Tok::Ident => {
                 let name = self.text();
@@ -437,7 +443,7 @@ pub fn is_keyword(word: &str) -> bool {
 
 /// The value and type of a constant, by the rules of C.
 fn number(text: &str) -> Option<ExprKind> {
-    let lower = text.to_ascii_lowercase();
+    let lower = text.to_ascii_lowercase().replace('\'', "");
     let hex = lower.starts_with("0x");
     let is_float = lower.contains('.') || lower.contains('p') || (!hex && lower.contains('e'));
     if is_float {

@@ -24,8 +24,22 @@ impl Parser<'_> {
             tag = Some(tag_name(self.text()));
             self.pos += 1;
         }
+        if self.is_cpp() {
+            // `final`, and classes that it is derived from.
+            let derived = self.word() == "final" || self.is(":");
+            while derived && !self.is("{") && !matches!(self.tok(), Tok::Punct(";" | ")" | "(") | Tok::End) {
+                self.pos += 1;
+            }
+            if derived && self.is("{") {
+                self.skip_group();
+                return Ok(self.named_structure(Structure { tag, members: Some([].into()) }));
+            }
+        }
         if !self.is("{") {
-            return Ok(CType::Struct(Structure { tag, members: None }));
+            return Ok(match self.is_cpp() && self.is(";") {
+                true => self.named_structure(Structure { tag, members: None }),
+                false => CType::Struct(Structure { tag, members: None }),
+            });
         }
         let first = self.pos;
         let members = self.deeper(|p| p.members());
@@ -33,12 +47,21 @@ impl Parser<'_> {
             self.pos = first;
             self.skip_group();
         }
-        let ty =
-            CType::Struct(Structure { tag: tag.clone(), members: Some(members.unwrap_or_default().into()) });
+        Ok(self.named_structure(Structure { tag, members: Some(members.unwrap_or_default().into()) }))
+    }
+
+    /// A structure under its tag; in C++ the tag is a type by itself.
+    fn named_structure(&mut self, structure: Structure) -> CType {
+        let tag = structure.tag.clone();
+        let ty = CType::Struct(structure);
         if let Some(tag) = tag {
-            self.scopes.declare(tag, Symbol::Typedef(QType::plain(ty.clone())));
+            let symbol = Symbol::Typedef(QType::plain(ty.clone()));
+            if let Some(name) = tag.strip_prefix(TAG).filter(|_| self.is_cpp()) {
+                self.scopes.declare(name.to_owned(), symbol.clone());
+            }
+            self.scopes.declare(tag, symbol);
         }
-        Ok(ty)
+        ty
     }
 
     fn members(&mut self) -> Parsed<Vec<(String, QType)>> {
@@ -173,6 +196,9 @@ impl Parser<'_> {
 pub const PLACE: &str = "[]";
 
 /// The name of a tag among the names of a scope: those of types have no space in them.
-fn tag_name(tag: &str) -> String {
-    format!("struct {tag}")
+pub(crate) fn tag_name(tag: &str) -> String {
+    format!("{TAG}{tag}")
 }
+
+/// What stands before a tag.
+const TAG: &str = "struct ";

@@ -3,6 +3,7 @@
 //! It follows typedefs and scopes, because C cannot be parsed without. What it does not understand
 //! outside of regions is skipped by matching braces. Recursion and the height of trees are bounded.
 
+mod cpp;
 mod decl;
 mod expr;
 mod guards;
@@ -20,9 +21,13 @@ use crate::lexer::Tok;
 use crate::scope::Scopes;
 use crate::source::Source;
 
+pub use cpp::CPP_TYPE;
+pub(crate) use cpp::of_standard;
+pub use decl::REFERENCE;
 pub use helper::Helper;
 pub use inline::{Inline, acts};
 pub use member::PLACE;
+pub(crate) use member::tag_name;
 pub use size::Measured;
 pub use specifiers::Specifiers;
 
@@ -67,7 +72,7 @@ impl<'s> Parser<'s> {
             source,
             pos: 0,
             end: source.end,
-            scopes: Scopes::new(),
+            scopes: Scopes::new(source.is_cpp()),
             measured: Vec::new(),
             retyped: None,
             labels: Vec::new(),
@@ -169,7 +174,10 @@ impl<'s> Parser<'s> {
 
     /// Whether a function definition without the type of its result begins here.
     pub(crate) fn is_implicit_int(&self) -> bool {
-        self.tok() == Tok::Ident && self.is_at(self.pos + 1, "(") && !self.starts_type(self.pos)
+        !self.is_cpp()
+            && self.tok() == Tok::Ident
+            && self.is_at(self.pos + 1, "(")
+            && !self.starts_type(self.pos)
     }
 
     /// Goes past a pragma outside of regions; what OpenMP gives to each thread is noted.
@@ -188,26 +196,34 @@ impl<'s> Parser<'s> {
 
     /// Goes past a bracketed group that starts here; false if it has no end.
     pub(crate) fn skip_group(&mut self) -> bool {
+        let end = self.group_end(self.pos);
+        self.pos = end.unwrap_or(self.end.max(self.pos));
+        end.is_some()
+    }
+
+    /// The token behind the bracketed group that starts at a token.
+    pub(crate) fn group_end(&self, pos: usize) -> Option<usize> {
         let mut depth = 0usize;
-        while self.pos < self.end {
-            match self.tok() {
+        for k in pos..self.end {
+            match self.tok_at(k) {
                 Tok::Punct("(" | "[" | "{") => depth += 1,
                 Tok::Punct(")" | "]" | "}") => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            self.pos += 1;
             if depth == 0 {
-                return true;
+                return Some(k + 1);
             }
         }
-        false
+        None
     }
 
     /// Moves to the end of an external declaration: past a `;`, or past the braces of a function's
     /// body.
     pub(crate) fn skip_external(&mut self) {
-        let starts_type =
-            matches!(self.word(), "struct" | "union" | "enum" | "typedef" | "extern" | "static" | "const");
+        let starts_type = matches!(
+            self.word(),
+            "struct" | "union" | "enum" | "typedef" | "extern" | "static" | "const" | "class"
+        );
         let mut had_parens = false;
         let mut had_equals = false;
         while self.pos < self.end {
@@ -216,6 +232,8 @@ impl<'s> Parser<'s> {
                     self.pos += 1;
                     return;
                 }
+                // The end of a namespace or class.
+                Tok::Punct("}") if self.is_cpp() => return,
                 Tok::Punct("{") => {
                     self.skip_group();
                     if !had_equals && (had_parens || !starts_type) {

@@ -42,11 +42,24 @@ impl Parser<'_> {
     /// Whether a type, or another declaration specifier, starts at a token.
     pub(crate) fn starts_type(&self, pos: usize) -> bool {
         let word = self.word_at(pos);
+        if self.is_cpp() && (self.is_attribute_of_cpp(pos) || self.qualified(pos).is_some()) {
+            return self.is_attribute_of_cpp(pos) || self.qualified_type(pos).is_some();
+        }
         !word.is_empty() && (self.is_specifier(word) || self.scopes.is_typedef(word))
     }
 
+    /// Whether `[[…]]` begins at a token.
+    fn is_attribute_of_cpp(&self, pos: usize) -> bool {
+        self.is_cpp() && self.is_at(pos, "[") && self.is_at(pos + 1, "[")
+    }
+
     fn is_specifier(&self, word: &str) -> bool {
-        is_type_word(word) || is_storage_word(word) || is_qualifier(word) || is_attribute(word)
+        let of_cpp = || is_type_of_cpp(word) || is_storage_of_cpp(word);
+        is_type_word(word)
+            || is_storage_word(word)
+            || is_qualifier(word)
+            || is_attribute(word)
+            || (self.is_cpp() && of_cpp())
     }
 
     /// Declaration specifiers.
@@ -65,8 +78,27 @@ impl Parser<'_> {
         // own.
         let around = self.retyped.take();
         loop {
+            if self.is_attribute_of_cpp(self.pos) {
+                self.skip_group();
+                continue;
+            }
             let word = self.word();
             match word {
+                "constexpr" if self.is_cpp() => constant = true,
+                "alignas" if self.is_cpp() && self.is_at(self.pos + 1, "(") => {
+                    self.pos += 1;
+                    self.skip_group();
+                    continue;
+                }
+                "auto" if self.is_cpp() => {
+                    words.base = Some(CType::Other("a type that `auto` stands for"));
+                    words.seen = true;
+                }
+                _ if self.is_cpp() && is_storage_of_cpp(word) => {}
+                _ if self.is_cpp() && is_type_of_cpp(word) => {
+                    self.type_word(&mut words)?;
+                    continue;
+                }
                 "typedef" => result.is_typedef = true,
                 "static" => result.is_static = true,
                 "extern" => result.is_extern = true,
@@ -90,6 +122,15 @@ impl Parser<'_> {
                 _ if is_storage_word(word) || is_qualifier(word) => {}
                 _ if is_type_word(word) => {
                     self.type_word(&mut words)?;
+                    continue;
+                }
+                _ if !words.seen && self.qualified(self.pos).is_some() => {
+                    let Some((ty, end)) = self.qualified_type(self.pos) else { break };
+                    constant |= ty.constant;
+                    volatile |= ty.volatile;
+                    words.base = Some(ty.ty);
+                    words.seen = true;
+                    self.pos = end;
                     continue;
                 }
                 _ if !words.seen && self.scopes.is_typedef(word) => {
@@ -129,9 +170,15 @@ impl Parser<'_> {
             "int" => words.base = Some(CType::Int(IntType::Int)),
             "float" => words.base = Some(CType::Float),
             "double" => words.base = Some(CType::Double),
-            "_Bool" => words.base = Some(CType::Int(IntType::Bool)),
+            "_Bool" | "bool" => words.base = Some(CType::Int(IntType::Bool)),
             "__int128" => words.base = Some(CType::Int(IntType::Int128)),
-            "struct" => words.base = Some(self.structure()?),
+            "struct" | "class" => words.base = Some(self.structure()?),
+            "decltype" => {
+                if self.is("(") {
+                    self.skip_group();
+                }
+                words.base = Some(CType::Other("a `decltype`"));
+            }
             "union" => {
                 while is_attribute(self.word()) {
                     self.attribute()?;
@@ -174,6 +221,9 @@ impl Parser<'_> {
         while is_attribute(self.word()) {
             self.attribute()?;
         }
+        if self.is_cpp() && matches!(self.word(), "class" | "struct") {
+            return Ok(self.scoped_enumeration());
+        }
         // Names of types have no space in them, so that tags are in the same scopes.
         let mut tag = None;
         if self.tok() == Tok::Ident && !is_keyword(self.word()) {
@@ -199,9 +249,30 @@ impl Parser<'_> {
         }
         let ty = fixed.unwrap_or(ty);
         if let Some(tag) = tag {
-            self.scopes.declare(tag, Symbol::Typedef(QType::plain(ty.clone())));
+            let symbol = Symbol::Typedef(QType::plain(ty.clone()));
+            if let Some(name) = tag.strip_prefix("enum ").filter(|_| self.is_cpp()) {
+                self.scopes.declare(name.to_owned(), symbol.clone());
+            }
+            self.scopes.declare(tag, symbol);
         }
         Ok(ty)
+    }
+
+    /// `enum class E { … }`, whose values convert to no number and have names of their own.
+    fn scoped_enumeration(&mut self) -> CType {
+        self.pos += 1;
+        let ty = CType::Other("a scoped enumeration");
+        if self.tok() == Tok::Ident {
+            let symbol = Symbol::Typedef(QType::plain(ty.clone()));
+            self.scopes.declare(self.text().to_owned(), symbol);
+        }
+        while !self.is("{") && !matches!(self.tok(), Tok::Punct(";" | ")" | ",") | Tok::End) {
+            self.pos += 1;
+        }
+        if self.is("{") {
+            self.skip_group();
+        }
+        ty
     }
 
     fn enumerators(&mut self) -> Parsed<CType> {
@@ -293,7 +364,7 @@ fn retyping(attribute: &str) -> Option<&'static str> {
     })
 }
 
-fn is_type_word(word: &str) -> bool {
+pub(super) fn is_type_word(word: &str) -> bool {
     matches!(
         word,
         "void"
@@ -334,7 +405,7 @@ fn is_type_word(word: &str) -> bool {
     )
 }
 
-fn is_storage_word(word: &str) -> bool {
+pub(super) fn is_storage_word(word: &str) -> bool {
     matches!(
         word,
         "typedef"
@@ -353,7 +424,7 @@ fn is_storage_word(word: &str) -> bool {
     )
 }
 
-fn is_qualifier(word: &str) -> bool {
+pub(super) fn is_qualifier(word: &str) -> bool {
     matches!(
         word,
         "const"
@@ -367,6 +438,15 @@ fn is_qualifier(word: &str) -> bool {
             | "__restrict__"
             | "_Atomic"
     )
+}
+
+fn is_type_of_cpp(word: &str) -> bool {
+    matches!(word, "bool" | "class" | "decltype" | "wchar_t" | "char8_t" | "char16_t" | "char32_t")
+}
+
+fn is_storage_of_cpp(word: &str) -> bool {
+    let storage = matches!(word, "constexpr" | "mutable" | "explicit" | "virtual" | "friend" | "typename");
+    storage || matches!(word, "consteval" | "constinit" | "alignas")
 }
 
 /// Whether an attribute, or what is passed over like one, starts with a word.

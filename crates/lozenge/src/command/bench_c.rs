@@ -175,7 +175,7 @@ fn measure(
     let build = Build { compiler, folder, repetitions };
     let mut variants = vec![Variant::new(OURS, build.with(compiler, &rewritten, &["-fopenmp"], &[])?)];
     // Also where `--cc` names another compiler: it is what we are compared with.
-    let gcc = on_path(Path::new("gcc")).map(|command| Compiler { command, limit: compiler.limit });
+    let gcc = on_path(Path::new("gcc")).map(|command| Compiler { command, ..compiler.clone() });
     let label = if gcc.is_some() { "gcc" } else { "clang" };
     variants.push(Variant::new(label, build.with(gcc.as_ref().unwrap_or(compiler), &source.text, &[], &[])?));
     variants.extend(by_clang(&build, &source.text, threads, reassociate));
@@ -241,7 +241,7 @@ impl Build<'_> {
 /// The original by clang and Polly, if they are there and build it.
 fn by_clang(build: &Build, text: &str, threads: u32, reassociate: bool) -> Vec<Variant> {
     let Some(clang) = CLANGS.iter().find_map(|name| on_path(Path::new(name))) else { return Vec::new() };
-    let clang = Compiler { command: clang, limit: build.compiler.limit };
+    let clang = Compiler { command: clang, ..build.compiler.clone() };
     let polly: &[&str] = if threads > 1 {
         &["-mllvm", "-polly", "-mllvm", "-polly-parallel", "-mllvm", "-polly-omp-backend=LLVM", "-fopenmp"]
     } else {

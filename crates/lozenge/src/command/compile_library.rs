@@ -257,7 +257,7 @@ fn of_program(arguments: &Compile) -> Result<Made, Failure> {
     }
     passed_over::without_schedule(&arguments.file, choice)?;
     let source = read_source(&arguments.file)?;
-    if arguments.file.extension().is_some_and(|e| e == "c") {
+    if files::language(&arguments.file).is_some() {
         return of_c(arguments, source);
     }
     let request = arguments.request()?;

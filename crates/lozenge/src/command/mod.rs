@@ -77,9 +77,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 fn on_stack(arguments: Vec<OsString>) -> u8 {
     // All its words are for a C compiler, `--help` and `--version` too.
     if let [_, command, words @ ..] = arguments.as_slice()
-        && command == "cc"
+        && let Some(language) = cc::language(command)
     {
-        return cc::run(words);
+        return cc::run(words, language);
     }
     let parsed = line::parse(&arguments);
     let (mut cli, matches) = match parsed {
@@ -87,7 +87,7 @@ fn on_stack(arguments: Vec<OsString>) -> u8 {
         Err(code) => return code,
     };
     if let Command::Cc(of) = &cli.command {
-        return cc::run(&of.words);
+        return cc::run(&of.words, cfront::Language::C);
     }
     report::name_command(matches.subcommand_name().unwrap_or_default());
     progress::start(cli.quiet);

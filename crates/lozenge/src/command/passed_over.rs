@@ -160,10 +160,11 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
     const OF_C: [&str; 7] = ["-I", "-D", "--pure", "--assume-no-alias", "--strict", "--auto", "--lines"];
     const OF_NEITHER: [&str; 3] = ["--strategy", "--replay", "--type"];
     let of_neither: Vec<&str> = OF_NEITHER.into_iter().chain(OF_C).collect();
+    let language = path.and_then(|path| crate::files::language(path));
     let (kind, nothing): (&str, &[&str]) = match extension {
         Some("loz") => ("a functional program", &OF_C),
         Some("loops") => ("a loop program", &of_neither),
-        Some("c") => ("a C file", &["--strategy", "--replay", "--type"]),
+        _ if language.is_some() => ("a C file", &["--strategy", "--replay", "--type"]),
         _ => return Ok(()),
     };
     let of_models = match command {
@@ -194,7 +195,7 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
 /// `X0009` where such an option is given and nothing is scheduled.
 pub(super) fn without_schedule(path: &Path, choice: &Choice) -> Result<(), Failure> {
     let scheduled =
-        path.extension().is_some_and(|e| e == "c") || choice.schedule.as_deref().is_some_and(|s| s != "none");
+        crate::files::language(path).is_some() || choice.schedule.as_deref().is_some_and(|s| s != "none");
     match given(choice).into_iter().find(|option| ["--tile", "--caches"].contains(option)) {
         Some(option) if !scheduled => {
             Err(Failure::usage("X0009", format!("`{option}` has no effect where loops are not scheduled"))

@@ -70,12 +70,11 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
     let mut files = Vec::new();
     for path in &arguments.paths {
         let named = path.is_file();
-        let found = find(path, &["loz", "loops", "c"])?;
+        let extensions: Vec<&str> = ["loz", "loops", "c"].into_iter().chain(files::CPP).collect();
+        let found = find(path, &extensions)?;
         // In a folder, C without a region is no program of ours.
         files.extend(found.into_iter().filter(|f| {
-            named
-                || f.extension().is_none_or(|e| e != "c")
-                || read_source(f).is_ok_and(|s| kernel::has_region(&s.text))
+            named || files::language(f).is_none() || read_source(f).is_ok_and(|s| kernel::has_region(&s.text))
         }));
     }
     let compiler = Compiler::find()?;
@@ -202,7 +201,7 @@ fn verdict_json(file: &Path, verdict: &Verdict) -> Json {
 /// Runs the cases of one file.
 fn test_file(file: &Path, arguments: &Test, compiler: &Compiler) -> Result<Vec<Verdict>, Failure> {
     let source = read_source(file)?;
-    if file.extension().is_some_and(|e| e == "c") {
+    if files::language(file).is_some() {
         return Ok(test_c_file(&source, arguments, compiler));
     }
     test_source(&source, arguments, compiler)

@@ -94,6 +94,7 @@ pub fn compare(
     arguments: &Test,
 ) -> Result<(), Failure> {
     let path = crate::encoding::path(&source.path);
+    let compiler = &compiler.of(&path);
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut flags = vec!["-O1", "-ffp-contract=off", "-fopenmp", ALWAYS[0], ALWAYS[1]];
     flags.extend(defines.iter().map(String::as_str));

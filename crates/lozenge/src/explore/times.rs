@@ -49,7 +49,7 @@ pub fn add(page: &mut Page, arguments: &Explore, source: Option<&Source>) {
 }
 
 fn is_c(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "c")
+    crate::files::language(path).is_some()
 }
 
 fn row(label: &str, times: &[Duration], result: &str) -> Vec<String> {

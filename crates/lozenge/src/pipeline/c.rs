@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ::optimize::Machine;
-use cfront::{AccessForm, CFile, RegionInfo, Replacement, VariableKind};
+use cfront::{AccessForm, CFile, Language, RegionInfo, Replacement, VariableKind};
 use loops::{Diagnostic, Function};
 use passes::{Applied, Pass};
 use polyhedral::check::Checked;
@@ -22,10 +22,20 @@ use crate::request::{Request, Schedule};
 
 /// Preprocesses a C file and reads its regions.
 pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
+    if language(&source.path) == Language::Cpp && !request.target.abilities().cpp {
+        let message = format!("the target {} does not take C++", request.target.name());
+        return Err(Failure::refused("X0007", message)
+            .help("move the function with the region to a C file, and declare it `extern \"C\"`"));
+    }
     let preprocessed = preprocessed(source, request)?;
     let pure_functions = request.pure_functions.clone();
-    let mut options =
-        cfront::Options { pure_functions, auto: request.auto, inner: request.partial, apart: Vec::new() };
+    let mut options = cfront::Options {
+        language: language(&source.path),
+        pure_functions,
+        auto: request.auto,
+        inner: request.partial,
+        apart: Vec::new(),
+    };
     let parse = |options: &cfront::Options| {
         cfront::parse_with(&source.text, &preprocessed, &source.path, options)
             .map_err(|d| Failure::in_source(source, d))
@@ -66,6 +76,11 @@ pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
     Ok(file)
 }
 
+/// The language of a source with regions, by its name: C if that does not say that it is C++.
+pub(super) fn language(name: &str) -> Language {
+    crate::files::language(&crate::encoding::path(name)).unwrap_or_default()
+}
+
 /// Whether loop nests are regions: it is asked for, and there are no pragmas.
 pub(super) fn is_auto(text: &str, request: &Request) -> bool {
     let marked = |line: &str| {
@@ -99,6 +114,11 @@ impl Front {
     /// What the preprocessor refuses.
     pub fn exports(&self, request: &Request) -> Result<Vec<cfront::Export>, Failure> {
         match &self.parsed {
+            Parsed::C(file) if file.language == Language::Cpp => {
+                let message = "functions of C++ have no names that other languages call";
+                Err(Failure::refused("X0007", message)
+                    .help("move the function with the region to a C file, and call it from both"))
+            }
             Parsed::C(_) => Ok(cfront::exports(&self.source.text, &preprocessed(&self.source, request)?)),
             Parsed::Functional(_) | Parsed::Loops(_) => Ok(Vec::new()),
         }

@@ -176,10 +176,20 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         names.indent.push_str(INSIDE);
     }
     one.warnings.extend(note);
-    let text = targets::emit_region(&function, &names, &targets::Options::default())
-        .map_err(|d| Failure::in_source(source, vec![d]))?;
-    one.replacement =
-        Some(Replacement { region: 0, text, conditions, definitions, macros, ..Replacement::default() });
+    let cpp = super::c::language(&source.path) == cfront::Language::Cpp;
+    let options = targets::Options { cpp, ..targets::Options::default() };
+    let made =
+        targets::region_text(&function, &names, &options).map_err(|d| Failure::in_source(source, vec![d]))?;
+    let targets::RegionText { text, around, .. } = made;
+    one.replacement = Some(Replacement {
+        region: 0,
+        text,
+        conditions,
+        definitions,
+        macros,
+        around,
+        ..Replacement::default()
+    });
     Ok(one)
 }
 

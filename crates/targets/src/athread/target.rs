@@ -125,6 +125,7 @@ impl Target for Athread {
             mapping: true,
             ranks: false,
             folder: true,
+            cpp: false,
         }
     }
 

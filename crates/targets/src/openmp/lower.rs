@@ -79,7 +79,13 @@ impl Lower<'_> {
         match scalar {
             Scalar::I32 if self.native || self.paper() => "int",
             Scalar::I64 if self.native => "long",
-            Scalar::Bool if self.native => "_Bool",
+            Scalar::Bool if self.native => {
+                if self.options.cpp {
+                    "bool"
+                } else {
+                    "_Bool"
+                }
+            }
             Scalar::I8 if self.native => "signed char",
             Scalar::U8 if self.native => "unsigned char",
             Scalar::I16 if self.native => "short",

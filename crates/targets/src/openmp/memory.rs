@@ -177,6 +177,8 @@ impl Lower<'_> {
         let abort = CStmt::Expr(CExpr::call("__builtin_abort", Vec::new()));
         code.push(CStmt::If(CExpr::unary("!", CExpr::name(&block)), vec![abort], Vec::new()));
         let aligned = CExpr::call("LOZENGE_ALIGN", vec![CExpr::name(&block)]);
+        let aligned =
+            if self.options.cpp { CExpr::Cast(format!("{ty} *"), Box::new(aligned)) } else { aligned };
         code.push(declare(format!("{ty} *__restrict"), name, aligned));
         block
     }

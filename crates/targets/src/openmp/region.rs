@@ -10,11 +10,11 @@ use loops::{Diagnostic, Elem, Expr, Function, Name};
 
 use crate::c::{CExpr, CStmt};
 use crate::c_print::{Layout, Printer};
-use crate::openmp::Options;
 use crate::openmp::function::{bounded, start};
 use crate::openmp::helpers::{self, Helper};
 use crate::openmp::lower::{Lower, invalid};
 use crate::openmp::scope::{Array, Binding, Form, Member};
+use crate::openmp::{Options, WHOLE_LANES};
 
 /// How the names of a loop program are written in the C around a region.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -66,6 +66,8 @@ pub struct RegionText {
     /// Conditions on sizes of which one holds if threads pay somewhere; none if that is not known,
     /// or not without the macros of the text.
     pub amounts: Option<Vec<String>>,
+    /// Lines that its file needs before and behind all functions.
+    pub around: Option<[&'static str; 2]>,
 }
 
 /// As [`emit_region`], with what decides whether threads pay.
@@ -118,7 +120,8 @@ pub fn region_text(
     let amounts = lower.amounts.clone().into_iter().map(|amount| amount.and_then(known));
     let amounts = amounts.collect::<Option<Vec<_>>>();
     let text = fresh_macros(printer.finish(), &lower.helpers, &names.taken);
-    Ok(RegionText { text, amounts })
+    let around = lower.helpers.contains(&Helper::Lanes).then_some(WHOLE_LANES);
+    Ok(RegionText { text, amounts, around })
 }
 
 /// The condition in C that the product of sums of sizes is more than a number, in the place of the

@@ -160,7 +160,8 @@ fn language_in(name: &str) -> &str {
 
 fn role(name: &str, value: Option<&OsStr>, language: Option<bool>) -> Role {
     if name == "-" || !name.starts_with('-') {
-        let is_c = language.unwrap_or_else(|| name != "-" && name.ends_with(".c"));
+        let is_c =
+            language.unwrap_or_else(|| name != "-" && crate::files::language(Path::new(name)).is_some());
         return if is_c { Role::C } else { Role::Input };
     }
     let path = |value: &OsStr| PathBuf::from(value);

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use cfront::Language;
 use loops::Diagnostic;
 use targets::Stage;
 
@@ -32,9 +33,18 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// A command line may have about so many bytes; a longer one goes through a file.
 const LONG_LINE: usize = 100_000;
 
+/// The language of the compiler that a command stands for: `cc` or `c++`.
+pub fn language(command: &OsStr) -> Option<Language> {
+    match command.to_str()? {
+        "cc" => Some(Language::C),
+        "c++" => Some(Language::Cpp),
+        _ => None,
+    }
+}
+
 /// Runs the command, with the words behind its name, and returns the exit code of the compiler.
-pub fn run(words: &[OsString]) -> u8 {
-    match compiled(words) {
+pub fn run(words: &[OsString], language: Language) -> u8 {
+    match compiled(words, language) {
         Ok(code) => code,
         Err(failure) => {
             super::line::tell(&failure, false);
@@ -43,11 +53,11 @@ pub fn run(words: &[OsString]) -> u8 {
     }
 }
 
-fn compiled(words: &[OsString]) -> Result<u8, Failure> {
+fn compiled(words: &[OsString], language: Language) -> Result<u8, Failure> {
     let mut line = arguments::read(words).map_err(|why| Failure::usage("X0015", why))?;
     line.auto |= asked("LOZENGE_AUTO");
     line.remarks |= asked("LOZENGE_REMARKS");
-    let compiler = compiler()?;
+    let compiler = compiler(language)?;
     let mut job = Job { line, compiler, input: None, with_openmp: Vec::new() };
     let results = if job.line.compiles() { job.results()? } else { Vec::new() };
     if results.is_empty() {
@@ -68,13 +78,16 @@ fn asked(name: &str) -> bool {
 ///
 /// # Errors
 /// `X0301` if there is none, or it is this command.
-fn compiler() -> Result<Vec<OsString>, Failure> {
-    let named = std::env::var("LOZENGE_CC").ok().filter(|value| !value.trim().is_empty());
+fn compiler(language: Language) -> Result<Vec<OsString>, Failure> {
+    let (variable, usual) = match language {
+        Language::C => ("LOZENGE_CC", ["cc", "gcc", "clang"]),
+        Language::Cpp => ("LOZENGE_CXX", ["c++", "g++", "clang++"]),
+    };
+    let named = std::env::var(variable).ok().filter(|value| !value.trim().is_empty());
     let words: Vec<OsString> = match &named {
         Some(named) => named.split_whitespace().map(OsString::from).collect(),
         None => {
-            let found =
-                ["cc", "gcc", "clang"].iter().find(|name| process::on_path(Path::new(name)).is_some());
+            let found = usual.iter().find(|name| process::on_path(Path::new(name)).is_some());
             found.map(OsString::from).into_iter().collect()
         }
     };
@@ -84,11 +97,14 @@ fn compiler() -> Result<Vec<OsString>, Failure> {
         Some(real) if Some(&real) != own.as_ref() => Ok(words),
         Some(_) => Err(Failure::environment(
             "X0301",
-            "the compiler that `lozenge cc` would call is `lozenge` itself",
+            format!("the compiler that `lozenge {}` would call is `lozenge` itself", usual[0]),
         )
-        .help("set LOZENGE_CC to the C compiler of the system")),
-        None => Err(Failure::environment("X0301", "there is no C compiler for `lozenge cc` to call")
-            .help("set LOZENGE_CC to one, such as `gcc`")),
+        .help(format!("set {variable} to the compiler of the system"))),
+        None => Err(Failure::environment(
+            "X0301",
+            format!("there is no compiler for `lozenge {}` to call", usual[0]),
+        )
+        .help(format!("set {variable} to one, such as `{}`", usual[1]))),
     }
 }
 
@@ -399,8 +415,12 @@ impl Access for Preprocessor {
     }
 
     fn preprocess(&self, source: &Source, _: &[String]) -> Result<String, Failure> {
+        let language = match files::language(&encoding::path(&source.path)) {
+            Some(Language::Cpp) => "c++",
+            _ => "c",
+        };
         let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]).args(["-E", "-dD"]).args(&self.flags).args(["-x", "c"]);
+        command.args(&self.command[1..]).args(["-E", "-dD"]).args(&self.flags).args(["-x", language]);
         let mut scratch = None;
         match source.path.as_str() {
             "<stdin>" => {

@@ -1,0 +1,89 @@
+// What names of C++ stand for, and those that say nothing to a region.
+#include <cmath>
+
+double table[4];
+double gain[4];
+
+inline double pick(double x) { return x + 1.0; }
+inline float pick(float x) { return x - 1.0f; }
+
+template <class T> T either(T a) { return a; }
+
+struct Filter {
+  double *gain;
+  void members(int n, double *x) {
+#pragma scop
+    for (int i = 0; i < n; i++)
+      x[i] *= gain[i];
+#pragma endscop
+  }
+  void globals(int n, double *x) {
+#pragma scop
+    for (int i = 0; i < 4; i++)
+      x[i] *= table[i];
+#pragma endscop
+  }
+};
+
+void overloads(int n, double *x) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    x[i] = pick(x[i]);
+#pragma endscop
+}
+
+void templates(int n, double *x) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    x[i] = either(x[i]);
+#pragma endscop
+}
+
+void references(const int &n, double &alpha, double *x) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    x[i] = alpha;
+#pragma endscop
+}
+
+void deduced(int n, double *x) {
+  auto y = x + 1;
+#pragma scop
+  for (int i = 0; i < n; i++)
+    y[i] = 0.0;
+#pragma endscop
+}
+
+namespace library {
+struct Vector {
+  Vector(int n);
+  double &operator[](int i);
+};
+} // namespace library
+
+void classes(int n) {
+  library::Vector table(n);
+#pragma scop
+  for (int i = 0; i < n; i++)
+    table[i] = 0.0;
+#pragma endscop
+}
+
+void single(int n, float *x, double *y) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    x[i] = std::sqrt(x[i]) + std::pow(x[i], 2);
+    y[i] = std::sqrt(x[i]) + sqrt(x[i]);
+  }
+#pragma endscop
+}
+
+namespace own {
+double sqrt(double x);
+void hidden(int n, double *x) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    x[i] = sqrt(x[i]);
+#pragma endscop
+}
+} // namespace own
