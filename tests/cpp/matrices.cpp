@@ -94,6 +94,23 @@ void smooth(int n, int m, double *__restrict__ a, const double *__restrict__ b) 
 
 } // namespace numbers
 
+// What is referred to may be anywhere: it is read by its name, and tested not to be written.
+struct Settings {
+  int rows, columns;
+  double weight;
+};
+
+void scaled(const Settings &settings, const double &alpha, double *x, double &last, const int &shift) {
+  const auto width = 1.5;
+  auto y = x;
+#pragma scop
+  for (auto i = 0; i < settings.rows; i++)
+    for (int j = shift; j < settings.columns; j++)
+      y[i * settings.columns + j] = alpha * y[i * settings.columns + j] + settings.weight * width;
+  last = last + y[0];
+#pragma endscop
+}
+
 using namespace std;
 
 double largest(int n, const double *x) {
@@ -136,6 +153,17 @@ int main() {
     for (double y : u)
       cout << y << ' ';
     cout << largest(4 * n, v.data()) << '\n';
+    Settings settings{n, 4, 0.75};
+    double sum = 1;
+    u.resize(4 * n + 1);
+    const int none = 0;
+    scaled(settings, 0.5, u.data(), sum, none);
+    // The factor is an element that changes.
+    scaled(settings, u[2 * n], u.data(), u[n], n);
+    scaled(settings, u[2 * n], u.data(), sum, none);
+    for (double y : u)
+      cout << y << ' ';
+    cout << sum << '\n';
     vector<int32_t> keys(n + 1, 3);
     unique_ptr<bool[]> odd(new bool[n + 1]);
     count(n + 1, keys.data(), odd.get());

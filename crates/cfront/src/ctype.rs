@@ -167,7 +167,12 @@ pub(crate) enum CType {
     Function {
         result: Box<QType>,
     },
+    /// A reference of C++ to a number or a structure.
+    Reference(Box<QType>),
 }
+
+/// What a reference is called, and the type of one that regions do not have.
+pub const REFERENCE: &str = "a reference";
 
 /// A structure. Where only its tag is known, its members may be declared later.
 #[derive(Clone, Debug)]
@@ -272,6 +277,7 @@ impl CType {
             CType::Pointer { .. } => "a pointer",
             CType::Array { .. } => "an array",
             CType::Function { .. } => "a function",
+            CType::Reference(_) => REFERENCE,
         }
     }
 }

@@ -177,6 +177,7 @@ fn plain(ty: &QType) -> Result<String, String> {
         CType::Struct(_) => Err("a struct or union".to_owned()),
         CType::Array { .. } => Err("a pointer to an array behind a pointer".to_owned()),
         CType::Function { .. } => Err("a pointer to a function".to_owned()),
+        CType::Reference(_) => Err("a reference".to_owned()),
         CType::Other(name) => Err(format!("of the type `{name}`")),
     }
 }

@@ -38,9 +38,19 @@ pub struct Object {
 }
 
 impl Object {
+    /// What is declared with a type: of a reference, what it refers to, which may be anywhere and
+    /// change by other names.
+    pub fn declared(ty: QType, place: Place, at: At) -> Object {
+        let (ty, through) = match ty.ty {
+            CType::Reference(to) => (QType { constant: false, ..*to }, Some(false)),
+            _ => (ty, None),
+        };
+        Object { ty, place, fresh: false, per_thread: false, through, at }
+    }
+
     /// A parameter of a function.
     pub fn parameter(ty: QType, at: At) -> Object {
-        Object { ty, place: Place::Parameter, fresh: false, per_thread: false, through: None, at }
+        Object::declared(ty, Place::Parameter, at)
     }
 }
 

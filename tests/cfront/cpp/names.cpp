@@ -46,6 +46,27 @@ void references(const int &n, double &alpha, double *x) {
 #pragma endscop
 }
 
+void rebound(int n, double *&row, double (&all)[4], double x[]) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    x[i] = row[i] + all[i];
+#pragma endscop
+}
+
+inline void add(double &to, const double &value) { to += value; }
+inline double halved(const double &value) { return 0.5 * value; }
+
+void arguments(int n, double *x, double *y) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    add(x[i], y[i]);
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++)
+    x[i] = halved(y[i]);
+#pragma endscop
+}
+
 void deduced(int n, double *x) {
   auto y = x + 1;
 #pragma scop

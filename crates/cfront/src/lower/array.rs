@@ -10,11 +10,11 @@ use super::row_test::{Cells, Reached};
 use super::{Class, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, MEMBER, MIXED};
 use crate::codes;
-use crate::ctype::{CType, IntType, QType};
+use crate::ctype::{CType, IntType, QType, REFERENCE};
 use crate::linear::Linear;
 use crate::lower::resolve::Meaning;
 use crate::namespaces::Hidden;
-use crate::parser::{PLACE, REFERENCE};
+use crate::parser::PLACE;
 use crate::region::AccessForm;
 
 /// How a region uses an array or scalar.
@@ -171,10 +171,12 @@ impl Lowering<'_> {
                 ),
             };
             let help = match element.ty {
-                CType::Struct(_) | CType::Other(_) if self.cx.source.is_cpp() => match element.ty {
-                    CType::Other(REFERENCE) => WAYS_OUT[2],
-                    _ => Hidden::Declared.help(),
-                },
+                CType::Struct(_) | CType::Other(_) | CType::Reference(_) if self.cx.source.is_cpp() => {
+                    match element.ty {
+                        CType::Other(REFERENCE) | CType::Reference(_) => WAYS_OUT[2],
+                        _ => Hidden::Declared.help(),
+                    }
+                }
                 CType::Struct(_) => BY_MEMBERS,
                 _ => CONVERT,
             };

@@ -15,6 +15,9 @@ use crate::scope::Symbol;
 /// What `new` gives, where it is new memory.
 pub const NEW: &str = "`new`";
 
+/// The type of an object whose type follows from its initial value.
+pub const AUTO: &str = "a type that `auto` stands for";
+
 /// A type that only C++ has.
 pub const CPP_TYPE: &str = "a type of C++";
 

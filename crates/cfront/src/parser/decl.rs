@@ -1,16 +1,13 @@
 //! Declarations: declarators, parameter lists, initialisers.
 
-use super::cpp::NEW;
+use super::cpp::{AUTO, NEW};
 use super::expr::is_keyword;
 use super::specifiers::{Specifiers, is_attribute};
 use super::{Parsed, Parser};
-use crate::ast::{Declaration, Expr, ExprKind, Init};
-use crate::ctype::{CType, IntType, Known, QType};
+use crate::ast::{Declaration, Expr, ExprKind, Init, Unary};
+use crate::ctype::{CType, IntType, Known, QType, REFERENCE};
 use crate::lexer::Tok;
 use crate::scope::{Function, Object, Place, Symbol};
-
-/// What a reference of C++ is as a type.
-pub const REFERENCE: &str = "a reference";
 
 /// A declarator: the name, if it has one, its type, and the parameters if it declares a function.
 #[derive(Clone, Debug)]
@@ -75,7 +72,11 @@ impl Parser<'_> {
             base = QType { ty, constant, volatile };
         }
         if self.is_cpp() && (self.accept("&") || self.accept("&&")) {
-            base = QType::plain(CType::Other(REFERENCE));
+            let plain = matches!(base.ty, CType::Int(_) | CType::Float | CType::Double | CType::Struct(_));
+            base = QType::plain(match plain && !base.volatile {
+                true => CType::Reference(Box::new(base)),
+                false => CType::Other(REFERENCE),
+            });
             while matches!(self.word(), "__restrict" | "__restrict__") {
                 self.pos += 1;
             }
@@ -283,6 +284,11 @@ impl Parser<'_> {
         } else if self.is_cpp() && (self.is("{") || self.is("(")) {
             init = Some(self.initial_value(Parser::direct_initialiser)?);
         }
+        if let (CType::Other(AUTO), Some(Init::Expr(e))) = (&ty.ty, &init)
+            && let Some(deduced) = self.deduced(e)
+        {
+            ty.ty = deduced;
+        }
         let fresh = matches!(&init, Some(Init::Expr(e)) if is_allocation(e));
         // `int w[] = {…}` and constants with a value.
         if let (CType::Array { of, extent: extent @ None }, Some(Init::List(items))) = (&mut ty.ty, &init)
@@ -305,12 +311,41 @@ impl Parser<'_> {
                 let outer = self.scopes.lookup(&name).filter(|_| specifiers.is_extern);
                 let per_thread =
                     specifiers.is_per_thread || matches!(outer, Some(Symbol::Object(o)) if o.per_thread);
-                Symbol::Object(Object { ty: ty.clone(), place, fresh, per_thread, through: None, at })
+                let object = Object::declared(ty.clone(), place, at);
+                Symbol::Object(Object { fresh, per_thread, ..object })
             }
         };
         self.scopes.declare(name.clone(), symbol);
         let (is_static, is_extern) = (specifiers.is_static, specifiers.is_extern);
         Ok(Some(Declaration { name, ty, init, is_static, is_extern, at }))
+    }
+
+    /// The type that `auto` stands for, of a value whose type is seen at once.
+    fn deduced(&self, value: &Expr) -> Option<CType> {
+        let own = |ty: &CType| match ty {
+            CType::Int(_) | CType::Float | CType::Double => Some(ty.clone()),
+            CType::Pointer { to, .. } => {
+                Some(CType::Pointer { to: to.clone(), restrict: false, extent: None })
+            }
+            _ => None,
+        };
+        match &value.kind {
+            // Not `true` and `'a'`, which have types of their own in C++.
+            ExprKind::Int(_, int) => {
+                (self.tok_at(value.at.first as usize) == Tok::Number).then_some(CType::Int(*int))
+            }
+            ExprKind::Float { ty, .. } => Some(ty.clone()),
+            ExprKind::Cast(ty, _) => own(&ty.ty),
+            ExprKind::Unary(Unary::Minus, e) => match self.deduced(e)? {
+                CType::Int(int) => (int.bits() >= 32).then_some(CType::Int(int)),
+                ty => Some(ty),
+            },
+            ExprKind::Ident(name) => match self.scopes.lookup(name)? {
+                Symbol::Object(object) => own(&object.ty.ty),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// An initialiser; outside of regions, C++ that is not understood may be one.

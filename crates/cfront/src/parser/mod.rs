@@ -23,7 +23,6 @@ use crate::source::Source;
 
 pub use cpp::CPP_TYPE;
 pub(crate) use cpp::of_standard;
-pub use decl::REFERENCE;
 pub use helper::Helper;
 pub use inline::{Inline, acts};
 pub use member::PLACE;

@@ -96,9 +96,11 @@ impl Parser<'_> {
                 };
                 self.bytes(of)?.checked_mul(extent).ok_or("`sizeof` of an array beyond 64 bits")
             }
-            CType::Void | CType::Other(_) | CType::Struct(_) | CType::Function { .. } => {
-                Err("`sizeof` of a type that is no number, nor an array of numbers")
-            }
+            CType::Void
+            | CType::Other(_)
+            | CType::Struct(_)
+            | CType::Function { .. }
+            | CType::Reference(_) => Err("`sizeof` of a type that is no number, nor an array of numbers"),
         }
     }
 

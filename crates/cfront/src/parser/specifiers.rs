@@ -1,5 +1,6 @@
 //! The words before declarators: types, structs and enumerations, storage, qualifiers, attributes.
 
+use super::cpp::AUTO;
 use super::expr::is_keyword;
 use super::{Parsed, Parser};
 use crate::ctype::{CType, IntType, Known, QType};
@@ -91,7 +92,7 @@ impl Parser<'_> {
                     continue;
                 }
                 "auto" if self.is_cpp() => {
-                    words.base = Some(CType::Other("a type that `auto` stands for"));
+                    words.base = Some(CType::Other(AUTO));
                     words.seen = true;
                 }
                 _ if self.is_cpp() && is_storage_of_cpp(word) => {}
