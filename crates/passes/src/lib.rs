@@ -23,6 +23,7 @@ mod complete_unrolling;
 mod constant_folding;
 mod copy_propagation;
 mod dead_code;
+mod if_conversion;
 mod index_set_splitting;
 mod invariant_code_motion;
 mod labels;
@@ -50,8 +51,9 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 26] = [
+pub const ALL: [&Pass; 27] = [
     &CONSTANT_FOLDING,
+    &IF_CONVERSION,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
     &SIMPLIFICATION_FOR_C,
@@ -140,7 +142,7 @@ pub const MODEL_MAPPED: Pipeline = Pipeline {
 pub const REGION: Pipeline = Pipeline {
     name: "region",
     about: "C regions and other loops, before the affine scheduler",
-    passes: &[&CONSTANT_FOLDING, &STRUCTURE_SPLITTING],
+    passes: &[&CONSTANT_FOLDING, &STRUCTURE_SPLITTING, &IF_CONVERSION],
 };
 
 /// C regions and other scheduled loops, before they are printed.
@@ -174,6 +176,7 @@ pub use complete_unrolling::PASS as COMPLETE_UNROLLING;
 pub use constant_folding::PASS as CONSTANT_FOLDING;
 pub use copy_propagation::PASS as COPY_PROPAGATION;
 pub use dead_code::PASS as DEAD_CODE;
+pub use if_conversion::PASS as IF_CONVERSION;
 pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
 pub use loop_coalescing::PASS as LOOP_COALESCING;

@@ -225,6 +225,15 @@ impl Lower<'_> {
                     && self.ranges.of(left).low.is_some_and(|v| v >= 0)
                     && self.ranges.of(right).low.is_some_and(|v| v >= least);
                 let wraps = self.wraps(ty, e);
+                // A branch between comparisons of floating-point numbers is none of vectors.
+                if matches!(op, BinaryOp::And | BinaryOp::Or)
+                    && self.native
+                    && self.compares_floats(left)?
+                    && self.compares_floats(right)?
+                {
+                    let symbol = if *op == BinaryOp::And { "&" } else { "|" };
+                    return Ok((CExpr::binary(symbol, a, b), ty));
+                }
                 let (a, b) = self.widened(*op, a, b, ty);
                 (self.binary(*op, a, b, ty, Kind { natural, wraps }), ty)
             }
@@ -342,6 +351,17 @@ impl Lower<'_> {
     /// A number that is none.
     pub fn nan(&mut self) -> CExpr {
         self.float(f64::NAN, "", "")
+    }
+
+    /// Whether it is a comparison of floating-point numbers, or several.
+    fn compares_floats(&mut self, e: &Expr) -> Result<bool, Diagnostic> {
+        match e {
+            Expr::Compare(_, a, _) => Ok(self.expr(a)?.1.is_float()),
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) => {
+                Ok(self.compares_floats(a)? && self.compares_floats(b)?)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// Conversion. C leaves open what a floating-point number becomes that the integer type can't
