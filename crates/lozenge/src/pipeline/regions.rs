@@ -123,7 +123,7 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
     // To read subscripts before the region is worth it for threads alone, too.
     let inspects = info.may_alias.iter().any(|pair| pair.inspects) && !request.assume_no_alias;
     if inspects || gain::by_threads_alone(&region.function, &function, info, on_one_thread) {
-        pays = gain::threads(source, info, &function);
+        pays = gain::threads(source, region, &function, contracted, &super::c::machine(request)?);
         if pays.is_none() {
             return Ok(Made::Text(Some(kept(source, info))));
         }
