@@ -90,6 +90,11 @@ TABLES = [
         f"LOZENGE_REGISTERS=16x32 lozenge bench {KERNELS}/gesummv.c --threads 1 --quick",
     ),
     Table(
+        "C kernels through clang",
+        f"CC=clang-16 lozenge bench {kernels(REGISTERS)} --threads 1",
+        f"CC=clang-16 lozenge bench {KERNELS}/gesummv.c --threads 1 --quick",
+    ),
+    Table(
         "Translation of C kernels",
         f"lozenge bench {KERNELS} --translation",
         f"lozenge bench {KERNELS} --translation --filter gesummv",
