@@ -6,7 +6,7 @@ use loops::Diagnostic;
 
 use crate::ast::At;
 use crate::codes;
-use crate::cpp::Frame;
+use crate::cpp_declarations::Frame;
 use crate::ctype::{CType, QType};
 use crate::lexer::Tok;
 use crate::lower::{self, Context};

@@ -13,7 +13,7 @@
 mod ast;
 pub mod codes;
 mod copies;
-mod cpp;
+mod cpp_declarations;
 mod ctype;
 mod exports;
 mod file;

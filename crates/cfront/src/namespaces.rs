@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::ctype::{CType, IntType, QType};
+use crate::lower::is_math;
 use crate::scope::{Scope, Scopes, Symbol};
 
 /// Between the parts of a name.
@@ -139,6 +140,16 @@ impl Scopes {
     pub(crate) fn only_in_file(&self, name: &str) -> bool {
         self.scopes.iter().skip(1).all(|scope| !scope.contains_key(name))
     }
+}
+
+/// What stands before the name of a function of the library that a `using` shows. Written out in a
+/// text, the name begins with `std::`.
+pub(crate) const BY_USING: &str = "::std::";
+
+/// Whether a name is that of a function of the library of C++ that regions know.
+pub(crate) fn is_standard(name: &str) -> bool {
+    let others = ["min", "max", "clamp", "isnan", "isinf", "isfinite", "ldexp", "scalbn"];
+    others.contains(&name) || is_math(name)
 }
 
 /// The key of what `using` says of a name of `std`: no name has a space in it.

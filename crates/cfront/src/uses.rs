@@ -18,7 +18,7 @@ pub fn defined<'s>(source: &Source<'s>) -> BTreeSet<&'s str> {
     // The name before each open parenthesis, as in `f(` or `(f)(`.
     let mut open: Vec<Option<usize>> = Vec::new();
     let mut braces = 0usize;
-    for k in crate::cpp::own_tokens(source) {
+    for k in crate::cpp_declarations::own_tokens(source) {
         match tokens[k].tok {
             Tok::Punct("{") => braces += 1,
             Tok::Punct("}") => braces = braces.saturating_sub(1),

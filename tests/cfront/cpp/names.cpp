@@ -99,6 +99,27 @@ void single(int n, float *x, double *y) {
 #pragma endscop
 }
 
+namespace shown {
+using std::exp;
+inline float growth(float x) { return exp(x); }
+} // namespace shown
+
+namespace hides {
+double other(double x) __attribute__((const));
+inline double twice(double x) { return 2 * other(x); }
+} // namespace hides
+
+void elsewhere(int n, float *x, double *y) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    x[i] = shown::growth(x[i]) + exp(x[i]);
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++)
+    y[i] = hides::twice(y[i]);
+#pragma endscop
+}
+
 namespace own {
 double sqrt(double x);
 void hidden(int n, double *x) {

@@ -25,7 +25,7 @@ impl Lowering<'_> {
         }
         let (plain, standard) = match of_standard(plain) {
             Some(name) => (name, true),
-            None => (plain, self.cx.source.is_cpp() && self.cx.scopes.uses_standard(plain)),
+            None => (plain, false),
         };
         if self.cx.source.is_cpp() && !self.cx.scopes.only_in_file(function) {
             return self.call_declared(function, args, at);
@@ -35,7 +35,7 @@ impl Lowering<'_> {
             return self.fail(codes::CALL, message, at, "its effects are not known");
         }
         // What the file defines is not the function of that name in `math.h`.
-        if self.cx.defined.contains(plain) && of_standard(function).is_none() {
+        if self.cx.defined.contains(plain) && !function.starts_with("std::") {
             if math_function(plain).is_none() {
                 return self.call_declared(function, args, at);
             }
@@ -123,6 +123,11 @@ impl Lowering<'_> {
             let message = format!("a call of `{function}`, which is not declared");
             return self.fail(codes::CALL, message, at, "its effects are not known");
         };
+        if function.contains("::") && (declared.pure || pure) {
+            let message = format!("a call of `{function}`, whose name has a namespace in it");
+            let help = "declare it with a `using` before the region, and call it by its own name";
+            return self.fail_with(codes::CALL, message, (at, "not possible in a region"), help);
+        }
         if !(declared.pure || pure) {
             if declared.inline.is_some()
                 && let Some(arg) = args.iter().find(|arg| crate::parser::acts(arg))
@@ -227,6 +232,11 @@ impl Math {
             _ => Hub::Call { function: Name::new(function), ty: ty.scalar(), args },
         }
     }
+}
+
+/// Whether a name is that of a function of `math.h` that regions know.
+pub(crate) fn is_math(name: &str) -> bool {
+    math_function(name).is_some()
 }
 
 /// The functions of `math.h` (and `abs`, `labs`) that set nothing and depend only on their

@@ -54,6 +54,7 @@ use crate::uses::Uses;
 use access::Pending;
 use array::ArrayUse;
 use assume::Assumed;
+pub(crate) use call::is_math;
 use index::{Atom, Index};
 use readings::Reading;
 use resolve::{Meaning, Resolution};

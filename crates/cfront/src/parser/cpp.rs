@@ -1,7 +1,7 @@
 //! What C++ has beyond C in expressions and types, as far as the code around regions and the
 //! arithmetic in them have it: names with `::`, casts by name, `new`, lambdas, `std::min`.
 //!
-//! Not here: namespaces, classes and templates as declarations (`crate::cpp`).
+//! Not here: namespaces, classes and templates as declarations (`crate::cpp_declarations`).
 
 use super::expr::is_keyword;
 use super::specifiers::{is_qualifier, is_storage_word, is_type_word};
@@ -9,7 +9,8 @@ use super::{Parsed, Parser, acts};
 use crate::ast::{At, Binary, Expr, ExprKind};
 use crate::ctype::{CType, IntType, QType};
 use crate::lexer::Tok;
-use crate::namespaces::{Hidden, standard_type};
+use crate::lower::is_math;
+use crate::namespaces::{Hidden, is_standard, standard_type};
 use crate::scope::Symbol;
 
 /// What `new` gives, where it is new memory.
@@ -187,15 +188,19 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether a name without `std::` is that of the library here: a using declaration or directive
+    /// shows it, and the file has no other one. (What C declares, C++ has again for other types.)
+    pub(super) fn chooses_standard(&self, function: &str) -> bool {
+        self.is_cpp()
+            && is_standard(function)
+            && self.scopes.uses_standard(function)
+            && self.scopes.only_in_file(function)
+            && (is_math(function) || self.scopes.lookup(function).is_none())
+    }
+
     /// What `std::min`, `std::max` and `std::clamp` stand for.
     pub(super) fn standard_call(&self, function: &str, args: &[Expr], at: At) -> Option<Parsed<Expr>> {
-        let name = match of_standard(function) {
-            Some(name) => name,
-            None => {
-                let free = self.is_cpp() && self.scopes.lookup(function).is_none();
-                (free && self.scopes.uses_standard(function)).then_some(function)?
-            }
-        };
+        let name = of_standard(function)?;
         if args.iter().any(acts) {
             return None;
         }

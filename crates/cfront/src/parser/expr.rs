@@ -6,6 +6,7 @@ use super::{MAX_HEIGHT, ParseError, Parsed, Parser};
 use crate::ast::{At, Binary, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType, QType};
 use crate::lexer::Tok;
+use crate::namespaces::BY_USING;
 use crate::scope::Symbol;
 
 impl Parser<'_> {
@@ -208,6 +209,13 @@ impl Parser<'_> {
                     self.expect(")")?;
                     let at = self.since(first);
                     value = match value.kind {
+                        ExprKind::Ident(function) if self.chooses_standard(&function) => {
+                            let function = format!("{BY_USING}{function}");
+                            match self.standard_call(&function, &args, at) {
+                                Some(value) => value?,
+                                None => self.node(ExprKind::Call { function, args }, at, height)?,
+                            }
+                        }
                         ExprKind::Ident(function) => match self.expanded(&function, &args, at) {
                             Some(value) => value,
                             None => match self.standard_call(&function, &args, at) {

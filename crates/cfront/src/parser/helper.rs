@@ -9,6 +9,7 @@ use super::{Parser, acts};
 use crate::ast::{At, Declaration, Expr, ExprKind, Init, Stmt, StmtKind, mentions};
 use crate::ctype::{CType, QType};
 use crate::lexer::Tok;
+use crate::namespaces::is_standard;
 use crate::scope::{Object, Place, Symbol};
 
 /// The body of a function that returns nothing.
@@ -49,6 +50,12 @@ impl Parser<'_> {
         if words().any(|(_, word)| leaves(word) || word == name.0) {
             return None;
         }
+        // In C++, what a name stands for may follow from the place of the function, which its body
+        // leaves.
+        let chosen = |(k, word): (usize, &str)| self.is_at(k + 1, "(") && is_standard(word);
+        if self.is_cpp() && (self.scopes.depth() > 1 || words().any(chosen)) {
+            return None;
+        }
         let member = |k: usize| matches!(self.tok_at(k - 1), Tok::Punct("." | "->"));
         let of_file = |(k, word): (usize, &str)| {
             let own = member(k) || params.iter().any(|p| p.name == word);
@@ -67,7 +74,9 @@ impl Parser<'_> {
         // What an argument does happens once in a call; names of the file mean what they meant.
         let hidden = |(name, symbol): &(String, Symbol)| match (symbol, self.scopes.lookup(name)) {
             (Symbol::Object(then), Some(Symbol::Object(now))) => then.at != now.at,
-            (then, Some(now)) => std::mem::discriminant(then) != std::mem::discriminant(now),
+            (then, Some(now)) => {
+                std::mem::discriminant(then) != std::mem::discriminant(now) || !self.scopes.only_in_file(name)
+            }
             (_, None) => true,
         };
         if args.iter().any(acts) || helper.free.iter().any(hidden) {

@@ -84,6 +84,7 @@ impl Parser<'_> {
         }
         self.pos += 1;
         let value = self.steps(&mut bound, result).and_then(|steps| value(&steps, None));
+        let value = value.filter(|value| self.calls_of_file(value));
         self.scopes.truncate(depth);
         self.measured.truncate(measured);
         self.pos = pos;
@@ -196,8 +197,21 @@ impl Parser<'_> {
             (!acts(&arg)).then_some(())?;
             bound.push((name.clone(), arg));
         }
+        self.calls_of_file(&inline.value).then_some(())?;
         let value = substitute(&inline.value, &bound, Some(at))?;
         Some(value).filter(small)
+    }
+
+    /// Whether the functions that a value calls are the same ones everywhere: in C++, a namespace may
+    /// have its own.
+    fn calls_of_file(&self, value: &Expr) -> bool {
+        let same = match &value.kind {
+            ExprKind::Call { function, .. } => {
+                function.contains("std::") || self.scopes.only_in_file(function)
+            }
+            _ => true,
+        };
+        !self.is_cpp() || (same && parts(&value.kind).into_iter().all(|part| self.calls_of_file(part)))
     }
 
     /// The type of an expression of numbers, where that is seen at once.
