@@ -202,8 +202,8 @@ impl Parser<'_> {
         Some(value).filter(small)
     }
 
-    /// Whether the functions that a value calls are the same ones everywhere: in C++, a namespace may
-    /// have its own.
+    /// Whether the functions that a value calls are the same ones everywhere: in C++, a namespace
+    /// may have its own.
     fn calls_of_file(&self, value: &Expr) -> bool {
         let same = match &value.kind {
             ExprKind::Call { function, .. } => {

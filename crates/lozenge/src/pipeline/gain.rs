@@ -202,22 +202,32 @@ fn is_extreme(e: &Expr) -> bool {
     matches!(e, Expr::Binary(BinaryOp::Min | BinaryOp::Max, ..))
 }
 
+/// What became of a region.
+#[derive(Clone, Copy)]
+pub(crate) struct Outcome<'a> {
+    /// The text that the region is in.
+    pub source: &'a Source,
+    /// The region.
+    pub region: &'a cfront::Region,
+    /// Its result.
+    pub function: &'a Function,
+    /// Whether the result packs operands.
+    pub packs: bool,
+    /// What it was made for.
+    pub machine: &'a Machine,
+}
+
 /// The condition that several threads run and have enough work, where that is a matter of sizes;
 /// none if no loop is parallel.
-pub fn threads(
-    source: &Source,
-    region: &cfront::Region,
-    function: &Function,
-    packs: bool,
-    machine: &Machine,
-) -> Option<Pays> {
+pub fn threads(outcome: Outcome) -> Option<Pays> {
+    let Outcome { source, region, function, .. } = outcome;
     if !any_loop(&function.body, |l| l.kind == LoopKind::Parallel) {
         return None;
     }
     let names = names(&source.text, &region.info);
     let text = targets::region_text(function, &names, &targets::Options::default());
     let amounts = text.ok().and_then(|text| text.amounts).filter(|all| !all.is_empty());
-    let least = || enough(source, region, function, packs, machine).map(|tests| tests.join(" && "));
+    let least = || enough(outcome).map(|tests| tests.join(" && "));
     let work = amounts.map(|amounts| any(&amounts)).or_else(least);
     let condition = format!("LOZENGE_PAYS({})", work.unwrap_or_else(|| "1".to_owned()));
     Some(Pays { condition, defined: Macro::OfFile(PAYS) })
@@ -225,26 +235,14 @@ pub fn threads(
 
 /// The condition that there is enough work for what the result has to do before it begins, and that
 /// no extent is too short for it; none if the result is predicted to be faster at all sizes.
-/// `packs` says whether it packs operands.
-pub fn work(
-    source: &Source,
-    region: &cfront::Region,
-    function: &Function,
-    packs: bool,
-    machine: &Machine,
-) -> Option<Pays> {
-    let tests = enough(source, region, function, packs, machine)?;
+pub fn work(outcome: Outcome) -> Option<Pays> {
+    let tests = enough(outcome)?;
     Some(Pays { condition: format!("LOZENGE_ENOUGH({})", tests.join(" && ")), defined: Macro::Here(ENOUGH) })
 }
 
 /// Tests of sizes in C that hold together if there is enough work; none if there always is.
-fn enough(
-    source: &Source,
-    region: &cfront::Region,
-    function: &Function,
-    packs: bool,
-    machine: &Machine,
-) -> Option<Vec<String>> {
+fn enough(outcome: Outcome) -> Option<Vec<String>> {
+    let Outcome { source, region, function, packs, machine } = outcome;
     let names = names(&source.text, &region.info);
     let needs = optimize::break_even(&region.function, function, packs, machine);
     let tests = needs.into_iter().filter_map(|(factors, than)| {

@@ -120,15 +120,17 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
         return Ok(Made::Text(Some(kept(source, info))));
     }
     let mut pays = None;
+    let machine = super::c::machine(request)?;
+    let outcome = gain::Outcome { source, region, function: &function, packs: contracted, machine: &machine };
     // To read subscripts before the region is worth it for threads alone, too.
     let inspects = info.may_alias.iter().any(|pair| pair.inspects) && !request.assume_no_alias;
     if inspects || gain::by_threads_alone(&region.function, &function, info, on_one_thread) {
-        pays = gain::threads(source, region, &function, contracted, &super::c::machine(request)?);
+        pays = gain::threads(outcome);
         if pays.is_none() {
             return Ok(Made::Text(Some(kept(source, info))));
         }
     } else if on_one_thread.is_some() && !loops::directive::any(&region.function) {
-        pays = gain::work(source, region, &function, contracted, &super::c::machine(request)?);
+        pays = gain::work(outcome);
     }
     Ok(Made::Function(function, pays))
 }
