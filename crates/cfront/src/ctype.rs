@@ -248,6 +248,14 @@ impl QType {
         QType { ty, ..self }
     }
 
+    /// Whether it, or what it is an array of, is constant: nothing may write such an object.
+    pub(crate) fn is_constant(&self) -> bool {
+        match &self.ty {
+            CType::Array { of, .. } => self.constant || of.is_constant(),
+            _ => self.constant,
+        }
+    }
+
     /// Whether it, or what it is an array of or points to, is volatile.
     pub(crate) fn is_volatile(&self) -> bool {
         let mut ty = self;

@@ -224,15 +224,14 @@ impl<'s> Reader<'s> {
         let member = self.in_class() || declarator.of.is_some();
         let pure = pure || specifiers.pure || declarator.pure;
         let types = params.iter().map(|p| p.ty.clone()).collect();
-        // A function that stays in use, or may be without one: compilers do not warn of it when its
-        // calls are gone.
-        let quiet = !specifiers.is_static || (start..parser.pos).any(|k| parser.is_inline(k));
+        // Compilers warn of such a function when no call of it is left.
+        let stays = specifiers.is_static && !(start..parser.pos).any(|k| parser.is_inline(k));
         let function =
-            Function { result: *result, params: types, pure, inline: None, helper: None, kept: None };
+            Function { result: *result, params: types, pure, stays, inline: None, helper: None, kept: None };
         if !member {
             parser.scopes.declare(name.clone(), Symbol::Function(function.clone()));
         }
-        if quiet && !pure && !member {
+        if !pure && !member {
             let named = params.iter().map(|p| (p.name.clone(), p.ty.clone(), p.at)).collect();
             let inline = parser.inline(named, &function.result).map(Box::new);
             let helper = parser.helper((&name, named_at), params, &function.result).map(Box::new);
@@ -511,7 +510,11 @@ impl<'s> Reader<'s> {
             measured.into_iter().filter(|m| !inside(m.declared)).map(|m| (m.object, m.bytes)).collect();
         object_sizes.sort();
         object_sizes.dedup();
-        let called = place::called(self.source, tokens).collect();
+        let called: BTreeSet<String> = place::called(self.source, tokens).collect();
+        let mut lowered = lowered;
+        lowered.epilogue.extend(
+            called.iter().filter(|name| parser.scopes.loses_call(name)).map(|n| format!("(void){n};")),
+        );
         self.regions.push(region_of(function, place, lowered, object_sizes, called));
         true
     }
@@ -529,7 +532,7 @@ fn region_of(
     place: place::RegionPlace,
     lowered: lower::Lowered,
     object_sizes: Vec<(String, u64)>,
-    called: Vec<String>,
+    called: BTreeSet<String>,
 ) -> Region {
     let macros = place.macros;
     let outside = lowered.variables.iter().filter(|v| v.kind != VariableKind::RegionLocal);
@@ -549,6 +552,7 @@ fn region_of(
         info: RegionInfo {
             bytes: place.bytes,
             marked: place.marked,
+            braces: place.braces,
             lines: place.lines,
             indent: place.indent,
             c_function: function.to_string(),

@@ -64,31 +64,56 @@ pub(crate) fn of(source: &Source<'_>, first: usize, last: usize) -> Result<Regio
 pub(crate) fn of_nest(source: &Source<'_>, first: usize, end: usize) -> Result<RegionPlace, String> {
     let line =
         |token: usize| source.line(token).map_err(|file| format!("it is in the included file `{file}`"));
-    let (from, to) = (line(first)?, line(end - 1)?);
-    match source.tokens[first - 1].tok {
-        Tok::Punct(";" | "{" | "}") => {}
+    let lines = (line(first)?, line(end - 1)?);
+    // The body of a statement, or what follows a label, becomes a block.
+    let alone = match source.tokens[first - 1].tok {
+        Tok::Punct(";" | "{" | "}") => true,
         Tok::Pragma => return Err("a pragma stands before it, and stays as it is".to_owned()),
-        _ => return Err("it is the body of a statement without braces".to_owned()),
-    }
-    let bytes = source.line_bytes(from).start..source.line_bytes(to).end;
+        _ => false,
+    };
+    let beside = || "it begins or ends in the text of a macro".to_owned();
+    let bytes = match lines_of(source, first, end, lines) {
+        Some(bytes) if alone => bytes,
+        _ => {
+            let (first, last) = source.found(first).zip(source.found(end - 1)).ok_or_else(beside)?;
+            first.start as usize..last.end as usize
+        }
+    };
     let Some(text) = source.original.get(bytes.clone()) else {
         return Err("its lines are out of order".to_owned());
     };
-    // What stands beside it on its lines, or came from macros, would be replaced with it.
+    if !is_whole(source, text, end) {
+        return Err(beside());
+    }
+    let place = within(source, bytes.clone(), bytes, lines, first..end).map_err(|d| d.message)?;
+    Ok(RegionPlace { braces: !alone, ..place })
+}
+
+/// The lines of a nest, if nothing else stands on them.
+fn lines_of(
+    source: &Source<'_>,
+    first: usize,
+    end: usize,
+    (from, to): (usize, usize),
+) -> Option<std::ops::Range<usize>> {
+    let bytes = source.line_bytes(from).start..source.line_bytes(to).end;
+    let text = source.original.get(bytes.clone())?;
+    let before = first > 0 && source.line(first - 1) == Ok(from);
+    let behind = source.tokens.get(end).is_some_and(|_| source.line(end) == Ok(to));
+    (!before && !behind && text.ends_with('\n') && is_whole(source, text, end)).then_some(bytes)
+}
+
+/// Whether a text has all of a nest: what came from macros would be replaced with it.
+fn is_whole(source: &Source<'_>, text: &str, end: usize) -> bool {
     let tokens: Vec<&str> = crate::lexer::tokens(text)
         .into_iter()
         .filter(|token| token.tok != Tok::End)
         .map(|token| &text[token.start as usize..token.end as usize])
         .collect();
     let count = |p: &str| tokens.iter().filter(|t| **t == p).count();
-    let others = tokens.first() != Some(&"for")
-        || tokens.last() != Some(&source.token_text(end - 1))
-        || source.tokens.get(end).is_some_and(|_| source.line(end) == Ok(to))
-        || [("(", ")"), ("{", "}"), ("[", "]")].iter().any(|(a, b)| count(a) != count(b));
-    if others || !text.ends_with('\n') {
-        return Err("it does not stand on lines of its own".to_owned());
-    }
-    within(source, bytes.clone(), bytes, (from, to), first..end).map_err(|diagnostic| diagnostic.message)
+    tokens.first() == Some(&"for")
+        && tokens.last() == Some(&source.token_text(end - 1))
+        && [("(", ")"), ("{", "}"), ("[", "]")].iter().all(|(a, b)| count(a) == count(b))
 }
 
 /// The rest of what is known of a region's place: its lines, and the tokens in them.
@@ -129,12 +154,26 @@ fn within(
         }
         offset += line.len();
     }
-    let first_line =
-        text.lines().find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#')).unwrap_or("");
+    // From the beginning of its line, where the region stands behind something.
+    let line = source.original[..inside.start].rfind('\n').map_or(0, |end| end + 1);
+    let first_line = source.original[line..inside.end]
+        .lines()
+        .find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'))
+        .unwrap_or("");
     let indent = first_line[..first_line.len() - first_line.trim_start().len()].to_string();
     let macros = macros(source, text, tokens.start, tokens.end);
     let macro_values = macro_values(source, &macros, tokens.start);
-    Ok(RegionPlace { bytes, marked: false, inside, lines, indent, macros, macro_values, warnings })
+    Ok(RegionPlace {
+        bytes,
+        marked: false,
+        braces: false,
+        inside,
+        lines,
+        indent,
+        macros,
+        macro_values,
+        warnings,
+    })
 }
 
 /// A line with those that continue it and without comments, and the number of the last one.
@@ -233,6 +272,8 @@ pub(crate) struct RegionPlace {
     pub bytes: std::ops::Range<usize>,
     /// Whether pragmas are around it.
     pub marked: bool,
+    /// Whether C expects a single statement there.
+    pub braces: bool,
     /// The lines between the pragmas.
     pub inside: std::ops::Range<usize>,
     pub lines: (usize, usize),

@@ -39,10 +39,13 @@ pub struct Region {
 #[derive(Clone, Debug)]
 pub struct RegionInfo {
     /// Bytes of the original text from the line of `#pragma scop` to the end of the line of
-    /// `#pragma endscop`, line ends included.
+    /// `#pragma endscop`, line ends included. Of a nest that nobody has marked, its lines, or its
+    /// own text where something else stands on them.
     pub bytes: std::ops::Range<usize>,
     /// Whether the two pragmas are around it, or it is a loop nest that nobody has marked.
     pub marked: bool,
+    /// Whether it stands where C expects a single statement, so that its result is a block.
+    pub braces: bool,
     /// Lines of the two pragmas, counted from 1.
     pub lines: (usize, usize),
     /// White space before the first statement after `#pragma scop`. The lines of a replacement are

@@ -71,6 +71,8 @@ pub struct Function {
     /// Declared with the attribute `const`: it changes nothing, and its result depends only on its
     /// arguments.
     pub pure: bool,
+    /// It is `static` without `inline`: compilers warn of it when no call of it is left.
+    pub stays: bool,
     /// What its calls stand for, where that is expressions.
     pub inline: Option<Box<Inline>>,
     /// What its calls stand for as statements, where it returns nothing.
@@ -145,10 +147,11 @@ impl Scopes {
             // A later declaration of a function without the attribute does not take it away.
             if let (Symbol::Function(new), Some(Symbol::Function(old))) = (&symbol, scope.get(&name)) {
                 let pure = new.pure || old.pure;
+                let stays = new.stays || old.stays;
                 let inline = new.inline.clone().or(old.inline.clone());
                 let helper = new.helper.clone().or(old.helper.clone());
                 let kept = new.kept.clone().or(old.kept.clone());
-                let merged = Symbol::Function(Function { pure, inline, helper, kept, ..new.clone() });
+                let merged = Symbol::Function(Function { pure, stays, inline, helper, kept, ..new.clone() });
                 scope.insert(name, merged);
                 return;
             }
@@ -195,6 +198,12 @@ impl Scopes {
     /// In how many of the open scopes the name is declared.
     pub fn declarations(&self, name: &str) -> usize {
         self.scopes.iter().filter(|scope| scope.contains_key(name)).count()
+    }
+
+    /// Whether calls of a function that should stay in use are replaced by its body.
+    pub(crate) fn loses_call(&self, name: &str) -> bool {
+        let function = self.lookup(name);
+        matches!(function, Some(Symbol::Function(f)) if f.stays && (f.inline.is_some() || f.helper.is_some()))
     }
 
     pub(crate) fn is_typedef(&self, name: &str) -> bool {

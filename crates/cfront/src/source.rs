@@ -132,14 +132,21 @@ impl<'s> Source<'s> {
     fn token_span(&self, index: usize) -> Span {
         let index = index.min(self.tokens.len() - 1);
         let Ok(line) = self.line(index) else { return Span::default() };
-        let range = self.line_bytes(line);
+        self.found(index).unwrap_or_else(|| {
+            let range = self.line_bytes(line);
+            let whole = &self.original[range.clone()];
+            let first = range.start + whole.len() - whole.trim_start().len();
+            Span::new(first, first + whole.trim().len())
+        })
+    }
+
+    /// Where a token is in the original file, if it is found in its line.
+    pub(crate) fn found(&self, index: usize) -> Option<Span> {
+        let range = self.line_bytes(self.line(index).ok()?);
         let whole = &self.original[range.clone()];
-        let trimmed = whole.trim();
-        let indent = whole.len() - whole.trim_start().len();
-        let line_span = Span::new(range.start + indent, range.start + indent + trimmed.len());
         let text = self.token_text(index);
         if text.is_empty() || self.tokens[index].tok == Tok::End {
-            return line_span;
+            return None;
         }
         let start = self.tokens[index].start as usize;
         let line_start = self.text[..start].rfind('\n').map_or(0, |n| n + 1);
@@ -147,13 +154,9 @@ impl<'s> Source<'s> {
         let mine = occurrences(&self.text[line_start..line_end], text);
         let theirs = occurrences(whole, text);
         // The same token as often in both lines: no macro moved it.
-        let nth = mine.iter().position(|column| line_start + column == start);
-        match nth {
-            Some(nth) if mine.len() == theirs.len() => {
-                Span::new(range.start + theirs[nth], range.start + theirs[nth] + text.len())
-            }
-            _ => line_span,
-        }
+        let nth = mine.iter().position(|column| line_start + column == start)?;
+        let first = range.start + theirs.get(nth).filter(|_| mine.len() == theirs.len())?;
+        Some(Span::new(first, first + text.len()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Replaces regions by C text: whole lines, every other byte as it was.
+//! Replaces regions by C text on lines of its own; every other byte stays as it was.
 
 use std::collections::BTreeSet;
 
@@ -97,10 +97,14 @@ fn spliced(
             return Err(Diagnostic::general(codes::PRAGMAS, "regions that overlap, or of another text"));
         }
         out.text.push_str(&original[done..range.start]);
+        // A region behind something on its line.
+        if !out.text.is_empty() && !out.text.ends_with('\n') {
+            out.text.push_str(newline);
+        }
         out.region(original, info, replacement);
         done = range.end;
         // A region on the last line of a file without a line end.
-        if !original[range].ends_with('\n') {
+        if done == original.len() && !original[range].ends_with('\n') {
             out.text.truncate(out.text.len() - newline.len());
         }
     }
@@ -182,6 +186,9 @@ impl Writer<'_> {
     fn region(&mut self, original: &str, info: &RegionInfo, replacement: &Replacement) {
         let (indent, lines) = (&info.indent, info.lines);
         let at = lines.0;
+        if info.braces {
+            self.line(indent, "{");
+        }
         self.line(indent, &format!("/* scop: lines {} to {} of the original */", lines.0, lines.1));
         for (name, value) in &info.macro_values {
             check(name, value, self.language).iter().for_each(|text| self.line("", text));
@@ -204,6 +211,9 @@ impl Writer<'_> {
             let first = original[..info.inside.start].matches('\n').count() + 1;
             self.mark(first);
             self.text.push_str(&original[info.inside.clone()]);
+            if !self.text.ends_with('\n') {
+                self.text.push_str(self.newline);
+            }
             self.mark(at);
             self.line(indent, "} else {");
             deeper.push_str("  ");
@@ -216,6 +226,9 @@ impl Writer<'_> {
             self.line(indent, "}");
         }
         self.line(indent, "/* endscop */");
+        if info.braces {
+            self.line(indent, "}");
+        }
         self.mark(original[..info.bytes.end].matches('\n').count() + 1);
     }
 }

@@ -1,6 +1,6 @@
 //! Results put back: every byte outside of the regions stays, line ends too.
 
-use cfront::{Replacement, parse, splice};
+use cfront::{Options, Replacement, parse, parse_with, splice};
 
 fn put(original: &str, texts: &[&str]) -> String {
     let file = parse(original, original, "put.c").expect("a file that is taken");
@@ -86,4 +86,31 @@ fn what_is_assumed_is_tested_and_the_original_text_is_the_other_version() {
         "  /* scop: lines 4 to 6 of the original */\r\n  if (!(p <= 1UL << 48\r\n          && (long)p >= (long)q)) {{\r\n  for (i = p - q; i < p; i++) x[i] = 1; // as it was\r\n  }} else {{\r\n    a;\r\n    b;\r\n    {epilogue}\r\n  }}\r\n  /* endscop */\r\n  return i;\r\n"
     );
     assert!(out.contains(&expected), "{out}");
+}
+
+/// A nest that stands beside something on its lines, and where C expects one statement.
+#[test]
+fn nests_beside_other_text_come_on_lines_of_their_own() {
+    let text = "void f(int n, double x[n]) { for (int i = 0; i < n; i++) x[i] = 1; x[0] = 2;\n  if (n > 3) for (int i = 0; i < n; i++) { x[i] = 3; } // kept\n  else x[1] = 4; }\n";
+    let options = Options { auto: true, ..Options::default() };
+    let file = parse_with(text, text, "put.c", &options).expect("a file that is taken");
+    let replacement = |region, conditions: &[&str]| Replacement {
+        region,
+        text: "a;".into(),
+        conditions: conditions.iter().map(|c| (*c).to_owned()).collect(),
+        ..Replacement::default()
+    };
+    let out = splice(text, &file, &[replacement(0, &["n > 9"]), replacement(1, &[])]).expect("two regions");
+    assert_eq!(
+        out,
+        "void f(int n, double x[n]) { \n/* scop: lines 1 to 1 of the original */\nif (!(n > 9)) {\nfor (int i = 0; i < n; i++) x[i] = 1;\n} else {\na;\n}\n/* endscop */\n x[0] = 2;\n  if (n > 3) \n  {\n  /* scop: lines 2 to 2 of the original */\na;\n  /* endscop */\n  }\n // kept\n  else x[1] = 4; }\n"
+    );
+}
+
+/// Compilers warn of a `static` function when no call of it is left.
+#[test]
+fn functions_whose_calls_are_replaced_stay_in_use() {
+    let text = "static double twice(double x) { return x + x; }\nvoid f(int n, double x[n]) {\n#pragma scop\n  for (int i = 0; i < n; i++) x[i] = twice(x[i]);\n#pragma endscop\n}\n";
+    let out = put(text, &["  a;"]);
+    assert!(out.contains("  a;\n  (void)twice;\n  /* endscop */\n"), "{out}");
 }

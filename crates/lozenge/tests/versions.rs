@@ -104,7 +104,7 @@ fn where_no_test_makes_subscripts_fit_the_region_stays() {
             "void f(long n, double *restrict x)\n{{\n#pragma scop\n  for (long i = 0; i < n; i++)\n    x[{factor} * i] = 1.0;\n#pragma endscop\n}}\n"
         )
     };
-    let text = region("1000000");
+    let text = region("10000000000000000");
     let (rewritten_text, said) = rewritten(&written("beyond.c", &text), &text);
     assert_eq!(rewritten_text, text);
     assert_eq!(said.iter().map(|d| d.code.0).collect::<Vec<_>>(), ["C0504"]);

@@ -97,6 +97,9 @@ impl Lowering<'_> {
     }
 
     fn conditional(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
+        if let Some(chosen) = self.chosen_index(cond, then, otherwise) {
+            return chosen;
+        }
         let condition = match self.condition(cond) {
             Ok(condition) => condition,
             Err(_) => return self.choice(cond, then, otherwise),
@@ -125,13 +128,34 @@ impl Lowering<'_> {
         })
     }
 
+    /// `if (i < 0) i = 0;` is `i = i < 0 ? 0 : i` where that is an index expression.
+    fn chosen_index(
+        &mut self,
+        cond: &Expr,
+        then: &Stmt,
+        otherwise: Option<&Stmt>,
+    ) -> Option<Try<Vec<HubStmt>>> {
+        let target = assigned_to(then)?;
+        let k = self.followed_target(target).filter(|k| self.is_data(*k) && !self.active.contains(k))?;
+        self.value_of(k)?;
+        let value = conditional_value(cond, then, otherwise, target)?;
+        let mark = self.assumed.len();
+        let is_index = self.index(&value).is_ok();
+        self.assumed.truncate(mark);
+        is_index.then(|| self.assign_followed(k, None, target, &value, then.at))
+    }
+
     fn declaration(&mut self, d: &Declaration) -> Try<Vec<HubStmt>> {
         let Some(k) = self.res.declared.get(&d.at.first).copied() else {
             // A constant with a value.
             return Ok(Vec::new());
         };
-        if d.is_static || d.is_extern {
-            return self.bad_declaration(d, "it is static or extern, so it outlives the region");
+        // What is constant has the same values whenever it is made.
+        if d.is_extern || (d.is_static && !(d.ty.is_constant() && d.init.is_some())) {
+            let help = "move the declaration before the loops";
+            let label = (d.at, "declared here");
+            let message = refused(d, "it is static or extern, so it outlives the region");
+            return self.fail_with(codes::DECLARATION, message, label, help);
         }
         if d.ty.is_volatile() {
             let message = refused(d, "it is volatile or atomic");
@@ -335,7 +359,7 @@ impl Lowering<'_> {
             }
             ExprKind::Call { function, .. } => {
                 let message = format!("a call of `{function}` as a statement: what it accesses is not known");
-                let help = "a function of the file that is `inline`, has parameters that are numbers, pointers to numbers, and arrays that a name is given for, and returns nothing, without a `return`, takes the place of its calls; or write out what it does, or end the region before the call and begin another one after it";
+                let help = "a function of the file that has parameters that are numbers, pointers to numbers, and arrays that a name is given for, and returns nothing, without a `return`, takes the place of its calls; or write out what it does, or end the region before the call and begin another one after it";
                 self.fail_with(codes::CALL, message, (e.at, "not possible in a region"), help)
             }
             ExprKind::Unsupported(what) => {
@@ -499,4 +523,42 @@ fn as_update(target: &Access, elem: Scalar, value: Hub) -> (Option<Update>, Hub)
 
 fn refused(d: &Declaration, what: &str) -> String {
     format!("the declaration of `{}` in a region: {what}", d.name)
+}
+
+/// What a statement assigns to, if it is one assignment.
+fn assigned_to(stmt: &Stmt) -> Option<&Expr> {
+    match &stmt.kind {
+        StmtKind::Block(body) if body.len() == 1 => assigned_to(&body[0]),
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(_, target, _), .. }) => Some(target),
+        _ => None,
+    }
+}
+
+/// The value that `target` has after a conditional whose branches assign to it alone.
+fn conditional_value(cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>, target: &Expr) -> Option<Expr> {
+    let then = branch_value(then, target)?;
+    let otherwise = otherwise.map_or_else(|| Some(target.clone()), |stmt| branch_value(stmt, target))?;
+    let height = cond.height.max(then.height).max(otherwise.height) + 1;
+    let kind = ExprKind::Conditional(Box::new(cond.clone()), Box::new(then), Box::new(otherwise));
+    Some(Expr { kind, at: cond.at, height })
+}
+
+fn branch_value(stmt: &Stmt, target: &Expr) -> Option<Expr> {
+    let same =
+        |e: &Expr| matches!((&e.kind, &target.kind), (ExprKind::Ident(a), ExprKind::Ident(b)) if a == b);
+    match &stmt.kind {
+        StmtKind::Block(body) if body.len() == 1 => branch_value(&body[0], target),
+        StmtKind::If { cond, then, otherwise } => conditional_value(cond, then, otherwise.as_deref(), target),
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(op, to, value), at, .. }) if same(to) => {
+            Some(match op {
+                None => (**value).clone(),
+                Some(op) => {
+                    let height = value.height + 1;
+                    let kind = ExprKind::Binary(*op, Box::new(target.clone()), value.clone());
+                    Expr { kind, at: *at, height }
+                }
+            })
+        }
+        _ => None,
+    }
 }

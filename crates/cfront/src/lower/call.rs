@@ -12,7 +12,7 @@ use crate::parser::of_standard;
 use crate::scope::{Kept, Symbol};
 
 /// The way out where a function takes arrays: no word of the user says what it does with them.
-pub(super) const WITH_ARRAYS: &str = "write out what it does as loops; or end the region before the call and begin another one after it; a function that computes one value can be `inline`, with expressions as its body and the array passed by name, as in `f(A, i)`";
+pub(super) const WITH_ARRAYS: &str = "write out what it does as loops; or end the region before the call and begin another one after it; a function of the file that computes one value can have expressions as its body, with the array passed by name, as in `f(A, i)`";
 
 impl Lowering<'_> {
     /// A call in a data expression.
@@ -42,7 +42,7 @@ impl Lowering<'_> {
             // Behind the front end the name alone says which function it is.
             let message =
                 format!("a call of `{plain}`: the file defines its own function with this name of `math.h`");
-            let help = "give it another name, or define it as `inline` with a body of expressions";
+            let help = "give it another name, or define it in this file with a body of expressions";
             return self.fail_with(codes::CALL, message, (at, "not the function of the C library"), help);
         }
         match (plain, args) {
@@ -158,7 +158,7 @@ impl Lowering<'_> {
                     }
                     .to_string(),
                     format!(
-                        "declare it with `__attribute__((const))`, give `--pure {function}` if it is pure, or define it as `inline` with a body of expressions"
+                        "declare it with `__attribute__((const))`, give `--pure {function}` if it is pure, or define it in this file with a body of expressions"
                     ),
                 ),
             };

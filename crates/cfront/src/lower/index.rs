@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use loops::{BinaryOp, CompareOp, Expr as Hub, Name, UnaryOp};
 
-use super::condition::as_extremum;
+use super::condition::{Condition, as_extremum};
 use super::{Class, Lowering, int};
 use crate::ast::{At, Binary, COMMA, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType, Known};
@@ -94,6 +94,9 @@ impl Index {
         Index { expr: Hub::Var(name.clone()), form: Linear::name(name), ty, substituted: false }
     }
 }
+
+/// The most extremes and choices in a form whose values are looked at one by one.
+const MOST_CASES: usize = 4;
 
 impl Lowering<'_> {
     /// Translates an index expression.
@@ -447,7 +450,8 @@ impl Lowering<'_> {
         let ty = then.ty.common(otherwise.ty);
         self.converted(&then, ty, at)?;
         self.converted(&otherwise, ty, at)?;
-        if let Some(largest) = as_extremum(&cond.expr, &then.expr, &otherwise.expr) {
+        let seen = as_extremum(&cond.expr, &then.expr, &otherwise.expr);
+        if let Some(largest) = seen.or_else(|| self.chooses_extremum(&cond, &then.form, &otherwise.form)) {
             return self.extremum(largest, then, otherwise, at);
         }
         match cond.expr {
@@ -460,6 +464,24 @@ impl Lowering<'_> {
         Ok(Index { expr, form: Linear::name(name), ty, substituted: false })
     }
 
+    /// If a condition chooses the larger (`true`) or smaller one of two values: `i >= n ? n - 1 : i`
+    /// is the smaller one.
+    fn chooses_extremum(&self, cond: &Condition, then: &Linear, otherwise: &Linear) -> Option<bool> {
+        let difference = then.minus(otherwise)?;
+        let negated = difference.negated()?;
+        let chosen = |holds: &Linear, fails: &Linear| {
+            let facts = [self.known.as_slice(), &cond.holds].concat();
+            let others = [self.known.as_slice(), &cond.fails].concat();
+            self.follows(&facts, holds) && self.follows(&others, fails)
+        };
+        match () {
+            () if cond.holds.is_empty() || cond.fails.is_empty() => None,
+            () if chosen(&difference, &negated) => Some(true),
+            () if chosen(&negated, &difference) => Some(false),
+            () => None,
+        }
+    }
+
     /// Whether a form is known to be at least 0 here.
     pub(super) fn holds(&self, form: &Linear) -> bool {
         self.follows(&self.known, form)
@@ -467,6 +489,32 @@ impl Lowering<'_> {
 
     /// Whether a form is at least 0 where `known` ones are, and by what atoms are.
     pub(super) fn follows(&self, known: &[Linear], form: &Linear) -> bool {
+        self.follows_at_once(known, form) || self.follows_by_cases(known, form, MOST_CASES)
+    }
+
+    /// As [`Lowering::follows`], where it holds for either value that an atom may have.
+    fn follows_by_cases(&self, known: &[Linear], form: &Linear, depth: usize) -> bool {
+        let atoms =
+            form.terms().filter_map(|(name, c)| Some((name, c, &self.atoms[atom_number(name)?].kind)));
+        let either = |(name, c, kind): (&Name, i64, &AtomKind)| match kind {
+            AtomKind::Min(a, b) if c > 0 => Some((name.clone(), c, [a.clone(), b.clone()])),
+            AtomKind::Max(a, b) if c < 0 => Some((name.clone(), c, [a.clone(), b.clone()])),
+            AtomKind::Choice(a, b) => Some((name.clone(), c, [a.clone(), b.clone()])),
+            _ => None,
+        };
+        let Some((name, c, values)) = atoms.filter_map(either).next().filter(|_| depth > 0) else {
+            return false;
+        };
+        let Some(rest) = form.plus_times(-c, &Linear::name(name)) else { return false };
+        values.iter().all(|value| {
+            let case = rest.plus_times(c, value);
+            case.is_some_and(|case| {
+                self.follows_at_once(known, &case) || self.follows_by_cases(known, &case, depth - 1)
+            })
+        })
+    }
+
+    fn follows_at_once(&self, known: &[Linear], form: &Linear) -> bool {
         // Only what has to do with the names of the form, directly or through others.
         let mut names: BTreeSet<Name> = form.variables().cloned().collect();
         let mut facts: Vec<Linear> = Vec::new();

@@ -98,12 +98,21 @@ impl Lowering<'_> {
         cx.uses.pointed_into(&object.name, dims, [cx.body.start..cx.region.start, after].into_iter())
     }
 
+    /// Whether an object is one that nothing may write.
+    fn is_constant(&self, k: usize) -> bool {
+        let object = &self.res.objects[k];
+        object.through.is_none() && object.ty.is_constant() && !matches!(object.ty.ty, CType::Pointer { .. })
+    }
+
     /// What may overlap: variables, and sizes that are read from memory.
     fn things<'t>(&'t self, variables: &'t [Variable], sizes: &[usize]) -> Vec<Thing<'t>> {
         let mut things = Vec::new();
         for v in variables {
             let object = self.names.iter().find(|(_, n)| **n == v.name).map(|(k, _)| *k);
             let Some(k) = object else { continue };
+            if self.is_constant(k) {
+                continue;
+            }
             things.push(Thing {
                 object: k,
                 name: &v.c_name,

@@ -272,8 +272,15 @@ impl Parser<'_> {
         if let CType::Function { result } = &declarator.ty.ty {
             let params = declarator.params.unwrap_or_default().into_iter().map(|p| p.ty).collect();
             let pure = specifiers.pure || declarator.pure;
-            let function =
-                Function { result: (**result).clone(), params, pure, inline: None, helper: None, kept: None };
+            let function = Function {
+                result: (**result).clone(),
+                params,
+                pure,
+                stays: false,
+                inline: None,
+                helper: None,
+                kept: None,
+            };
             self.scopes.declare(name, Symbol::Function(function));
             return Ok(None);
         }

@@ -3,8 +3,8 @@
 //!
 //! A body may have initialised variables that keep their value, `if`s that return, and returns.
 //! Calls of other functions stay. Conversions to the types of parameters and of the result stay.
-//! Functions that are `static` without `inline` would be unused afterwards, and compilers warn of
-//! that. So their calls stay, too.
+//! Functions that are `static` without `inline` may be unused afterwards, and compilers warn of
+//! that. So the result names them (`(void)f;`).
 
 use super::{MAX_HEIGHT, Parser};
 use std::ops::Range;

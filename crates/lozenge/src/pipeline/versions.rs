@@ -88,12 +88,16 @@ pub(crate) fn sizes_that_fit(info: &RegionInfo, function: &Function) -> Option<V
     let unsigned = |s: &SizeVariable| s.c_type.starts_with("unsigned");
     let long = |s: &SizeVariable| s.c_type.contains("long");
     // What has no sign is converted to `long` in any case.
-    let choices: [&dyn Fn(&SizeVariable) -> bool; 3] =
-        [&|s| s.tested && unsigned(s), &|s| s.tested, &|s| long(s)];
-    choices.into_iter().find_map(|tested| {
-        let most = 1i128 << BITS;
+    let choices: [&dyn Fn(&SizeVariable) -> bool; 4] =
+        [&|s| s.tested && unsigned(s), &|s| s.tested, &|s| long(s), &|_| true];
+    // Products of three, four and more sizes need smaller ones.
+    let few = [20, 15, 12, 10].map(|bits| (choices[3], bits));
+    choices[..3].iter().map(|tested| (*tested, BITS)).chain(few).find_map(|(tested, bits)| {
+        let most = 1i128 << bits;
+        // What its type bounds already needs no test.
+        let tested = |s: &&SizeVariable| tested(s) && !(s.values.0 >= -most && s.values.1 <= most);
         let range = |s: &SizeVariable| {
-            let range = match tested(s) {
+            let range = match tested(&s) {
                 true => (if unsigned(s) { 0 } else { -most }, most),
                 false => s.values,
             };
@@ -101,17 +105,17 @@ pub(crate) fn sizes_that_fit(info: &RegionInfo, function: &Function) -> Option<V
         };
         let ranges: Ranges = info.sizes.iter().map(range).collect();
         fits::check(function, &ranges).ok()?;
-        Some(info.sizes.iter().filter(|s| tested(s)).map(condition).collect())
+        Some(info.sizes.iter().filter(tested).map(|s| condition(s, bits)).collect())
     })
 }
 
-fn condition(size: &SizeVariable) -> (String, String) {
+fn condition(size: &SizeVariable, bits: u32) -> (String, String) {
     let name = &size.c_name;
     match size.c_type.starts_with("unsigned") {
-        true => (format!("{name} <= 1UL << {BITS}"), format!("`{name}` is at most 2^{BITS}")),
+        true => (format!("{name} <= 1UL << {bits}"), format!("`{name}` is at most 2^{bits}")),
         false => (
-            format!("{name} >= -(1L << {BITS}) && {name} <= 1L << {BITS}"),
-            format!("`{name}` is between -2^{BITS} and 2^{BITS}"),
+            format!("{name} >= -(1L << {bits}) && {name} <= 1L << {bits}"),
+            format!("`{name}` is between -2^{bits} and 2^{bits}"),
         ),
     }
 }
