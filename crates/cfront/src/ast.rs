@@ -183,6 +183,9 @@ pub fn mentions(e: &Expr, name: &str) -> bool {
 /// What a comma expression is called where it has no place.
 pub(crate) const COMMA: &str = "a comma expression";
 
+/// What a `break` is called that stays one.
+pub(crate) const BREAK: &str = "`break`";
+
 /// What a `continue` is called that stays one.
 pub(crate) const CONTINUE: &str = "`continue`";
 

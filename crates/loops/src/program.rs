@@ -256,4 +256,27 @@ impl Loop {
     pub fn upto(var: impl Into<Name>, upper: Expr, kind: LoopKind, body: Vec<Stmt>) -> Loop {
         Loop { var: var.into(), lower: Expr::Int(0), upper, step: 1, kind, reductions: Vec::new(), body }
     }
+
+    /// Whether the loop may end early: its body is one `if` without an `else`, on data alone. Where
+    /// that does not hold once, nothing changes in the iteration, so it holds in no later one.
+    pub fn ends_early(&self) -> bool {
+        let cond = match self.body.as_slice() {
+            [Stmt::If { cond, otherwise, .. }] if otherwise.is_empty() => cond,
+            // A condition whose branch changes what it reads is decided first.
+            [
+                Stmt::Local(decl),
+                Stmt::Assign(decided),
+                Stmt::If { cond: Expr::Load(holds), otherwise, .. },
+            ] if otherwise.is_empty()
+                && decl.name == holds.array
+                && decided.target == *holds
+                && decided.update.is_none()
+                && holds.indices.is_empty() =>
+            {
+                &decided.value
+            }
+            _ => return false,
+        };
+        self.kind == LoopKind::Sequential && cond.has_loads() && !cond.mentions(&self.var)
+    }
 }

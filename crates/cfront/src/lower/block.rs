@@ -7,7 +7,7 @@ use loops::{
 
 use super::data::Type;
 use super::{Class, Failed, Lowering, Try};
-use crate::ast::{At, Binary, CONTINUE, Declaration, Expr, ExprKind, Init, Stmt, StmtKind};
+use crate::ast::{At, BREAK, Binary, CONTINUE, Declaration, Expr, ExprKind, Init, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::{CType, IntType};
 use crate::lower::resolve::Meaning;
@@ -81,15 +81,18 @@ impl Lowering<'_> {
             }
             // Those that jumps lead to are gone.
             StmtKind::Label(_) => Ok(Vec::new()),
-            StmtKind::Unsupported(CONTINUE) => {
-                let message = "the code after this `continue` can be reached in several ways, so no single condition says when it runs";
-                let help = "put the rest of the body under an `if` instead of using `continue`";
+            StmtKind::Unsupported(what @ (CONTINUE | BREAK)) => {
+                let message = format!(
+                    "the code after this {what} can be reached in several ways, so no single condition says when it runs"
+                );
+                let help = match *what {
+                    BREAK => "leave the loop by a variable in its condition instead of using `break`",
+                    _ => "put the rest of the body under an `if` instead of using `continue`",
+                };
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
             StmtKind::Unsupported(what) => {
-                let message = format!(
-                    "{what} in a region: only `for` loops, `while` loops that count, and `if` are possible"
-                );
+                let message = format!("{what} in a region: only loops, `if` and `switch` are possible");
                 let help = "write a `for` loop with affine bounds, put what should be skipped under an `if`, or keep the loop outside of the region";
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }

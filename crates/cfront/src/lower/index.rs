@@ -464,8 +464,8 @@ impl Lowering<'_> {
         Ok(Index { expr, form: Linear::name(name), ty, substituted: false })
     }
 
-    /// If a condition chooses the larger (`true`) or smaller one of two values: `i >= n ? n - 1 : i`
-    /// is the smaller one.
+    /// If a condition chooses the larger (`true`) or smaller one of two values:
+    /// `i >= n ? n - 1 : i` is the smaller one.
     fn chooses_extremum(&self, cond: &Condition, then: &Linear, otherwise: &Linear) -> Option<bool> {
         let difference = then.minus(otherwise)?;
         let negated = difference.negated()?;

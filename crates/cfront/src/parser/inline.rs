@@ -244,6 +244,14 @@ impl Parser<'_> {
         }
     }
 
+    /// The type of a variable.
+    pub(super) fn type_of_name(&self, name: &str) -> Option<CType> {
+        match self.scopes.lookup(name)? {
+            Symbol::Object(object) => Some(object.ty.ty.clone()),
+            _ => None,
+        }
+    }
+
     /// Whether an expression is seen at once to be an integer.
     pub(super) fn is_integer(&self, e: &Expr) -> bool {
         matches!(self.type_of(e), Some(CType::Int(_)))

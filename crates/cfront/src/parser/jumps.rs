@@ -5,7 +5,7 @@
 //! although one of them may jump, the jump stays and is refused.
 
 use super::MAX_HEIGHT;
-use crate::ast::{CONTINUE, Expr, ExprKind, Stmt, StmtKind, Unary};
+use crate::ast::{BREAK, CONTINUE, Expr, ExprKind, Stmt, StmtKind, Unary};
 
 /// Most conditions that are put into one another.
 const MAX_DEPTH: u32 = 60;
@@ -115,7 +115,7 @@ fn refused(stmt: Stmt) -> Stmt {
     let at = stmt.at;
     let kind = match stmt.kind {
         StmtKind::Jump("continue") => StmtKind::Unsupported(CONTINUE),
-        StmtKind::Jump("break") => StmtKind::Unsupported("`break`"),
+        StmtKind::Jump("break") => StmtKind::Unsupported(BREAK),
         StmtKind::Jump(_) => StmtKind::Unsupported("`goto`"),
         StmtKind::Label(_) => StmtKind::Unsupported("a label"),
         StmtKind::Block(body) => StmtKind::Block(body.into_iter().map(refused).collect()),

@@ -3,6 +3,7 @@
 //! It follows typedefs and scopes, because C cannot be parsed without. What it does not understand
 //! outside of regions is skipped by matching braces. Recursion and the height of trees are bounded.
 
+mod breaks;
 mod cpp;
 mod decl;
 mod expr;

@@ -44,10 +44,14 @@ impl Parser<'_> {
                         return Ok(ifs);
                     }
                     let body = self.statement()?;
-                    if word == "while"
-                        && let Some(f) = self.counted_while(cond, body)
-                    {
-                        return Ok(Stmt { kind: StmtKind::For(Box::new(f)), at });
+                    if word == "while" {
+                        let kind = match self.counted_while(cond.clone(), body.clone()) {
+                            Some((f, raw)) => Some(self.with_body(f, raw, first)),
+                            None => self.endless(Some(cond), body, (first, first + 1)),
+                        };
+                        if let Some(kind) = kind {
+                            return Ok(Stmt { kind, at });
+                        }
                     }
                     let name = if word == "while" { "`while`" } else { "`switch`" };
                     return Ok(Stmt { kind: StmtKind::Unsupported(name), at });
@@ -151,6 +155,7 @@ impl Parser<'_> {
         let first = self.pos;
         self.pos += 1;
         let body = self.statement()?;
+        let last = self.pos;
         if !self.accept_word("while") {
             return Err(self.expected("`while`"));
         }
@@ -164,20 +169,24 @@ impl Parser<'_> {
             return Ok(Stmt { kind: StmtKind::Block(body), at: self.since(first) });
         }
         let whole = self.since(first);
-        match self.counted_while(cond, body).filter(|f| !f.counts_first) {
-            Some(f) => {
-                let f = For { at_least_once: true, ..f };
-                Ok(Stmt { kind: StmtKind::For(Box::new(f)), at: whole })
-            }
+        let counts = |(f, raw): &(For, Stmt)| !f.counts_first && !super::jumps::jumps(raw, &["break"]);
+        let counted = self.counted_while(cond.clone(), body.clone()).filter(counts);
+        let kind = match counted {
+            Some((f, raw)) => Some(self.with_body(For { at_least_once: true, ..f }, raw, first)),
+            None => self.tested_last(cond, body, (first, last)),
+        };
+        let (kind, at) = match kind {
+            Some(kind) => (kind, whole),
             None => {
                 let at = crate::ast::At { first: first as u32, last: first as u32 };
-                Ok(Stmt { kind: StmtKind::Unsupported("`do … while`"), at })
+                (StmtKind::Unsupported("`do … while`"), at)
             }
-        }
+        };
+        Ok(Stmt { kind, at })
     }
 
-    /// `while (i < n) { …; i++; }` as a loop that goes on from where its variable is.
-    fn counted_while(&self, cond: Expr, body: Stmt) -> Option<For> {
+    /// `while (i < n) { …; i++; }` as a loop that goes on from where its variable is, and its body.
+    fn counted_while(&self, cond: Expr, body: Stmt) -> Option<(For, Stmt)> {
         let body = match body.kind {
             StmtKind::Block(_) => body,
             _ => Stmt { at: body.at, kind: StmtKind::Block(vec![body]) },
@@ -208,7 +217,8 @@ impl Parser<'_> {
             Some(Stmt { kind: StmtKind::Expr(step), .. }) => Some(step),
             _ => None,
         };
-        let body = without_jumps(Stmt { kind: StmtKind::Block(statements), at: body.at }, &[]);
+        let raw = Stmt { kind: StmtKind::Block(statements), at: body.at };
+        let body = Stmt { kind: StmtKind::Empty, at: body.at };
         let (before, others) = (Vec::new(), Vec::new());
         let cond = Some(cond);
         let (counts_first, at_least_once) = (false, false);
@@ -217,7 +227,7 @@ impl Parser<'_> {
         if f.step.is_none() {
             self.counted_in_condition(&mut f);
         }
-        f.step.is_some().then_some(f)
+        f.step.is_some().then_some((f, raw))
     }
 
     fn block(&mut self) -> Parsed<Vec<Stmt>> {
@@ -258,14 +268,20 @@ impl Parser<'_> {
         let step = if self.is(")") { None } else { Some(self.expression()?) };
         self.expect(")")?;
         let at = self.since(first);
-        let body = without_jumps(self.statement()?, &["continue"]);
+        let raw = self.statement()?;
         let (before, others) = (Vec::new(), Vec::new());
         let (counts_first, at_least_once) = (false, false);
+        let body = Stmt { kind: StmtKind::Empty, at: raw.at };
         let mut f = For { before, init, cond, step, counts_first, at_least_once, others, mixed: None, body };
         self.counted_in_condition(&mut f);
         self.taken_apart(&mut f);
+        let endless = f.init.is_none() && f.cond.is_none() && f.step.is_none() && f.mixed.is_none();
+        let kind = match endless.then(|| self.endless(None, raw.clone(), (first, first + 1))).flatten() {
+            Some(kind) => kind,
+            None => self.with_body(f, raw, first),
+        };
         self.scopes.truncate(depth);
-        Ok(Stmt { kind: StmtKind::For(Box::new(f)), at })
+        Ok(Stmt { kind, at })
     }
 }
 

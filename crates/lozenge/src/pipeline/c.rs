@@ -58,7 +58,7 @@ pub fn open(source: &Source, request: &Request) -> Result<CFile, Failure> {
     if file.regions.is_empty() {
         return Err(Failure::refused("X0801", format!("{} has no region to work on", source.path)).help(
             match request.auto {
-                true => "`--auto` takes loops that count between bounds of sizes, on lines of their own",
+                true => "`--auto` takes loops that count between bounds of sizes",
                 false => {
                     "put `#pragma scop` before a loop nest and `#pragma endscop` after it, or give --auto"
                 }

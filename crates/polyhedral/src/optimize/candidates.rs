@@ -45,18 +45,21 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
         !affine.report.tiled && !affine.report.contracted && nests(&affine.function) > nests(function);
     let level = behind || (plain && cycles(function) < MARGIN * cycles(&affine.function));
     let mut first = Vec::new();
-    if free && (all || level) {
+    // Where declarations could not stay inside, the schedule may have lost what is free in the
+    // text.
+    let lost = affine.gain() == 0 && declares_inside(&function.body, false);
+    if free && (all || level || lost) {
         let mut of_text = in_order_of_text(function, options, bounds);
         if level && !behind {
             first.extend(of_text.pop_if(|(name, _)| name == ORDER_OF_TEXT));
         }
-        others.extend(of_text);
+        others.extend(of_text.into_iter().filter(|(name, _)| *name != affine.name(function)));
     }
     let candidates = first.into_iter().chain([(affine.name(function), affine)]).chain(others);
     let (mut result, lines, chosen) = chosen(candidates, options)?;
     result.report.candidates = lines;
     result.report.on_one_thread = Some(on_one_thread(function, &result.function, options));
-    if !(all || level) && result.function.body != function.body {
+    if !(all || level || lost) && result.function.body != function.body {
         let text = cost(function, &options.machine);
         result.report.candidates.push(text.beside(AS_IT_IS, &chosen));
     }

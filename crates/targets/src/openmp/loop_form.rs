@@ -210,6 +210,9 @@ impl Lower<'_> {
         let body = self.block(&l.body);
         self.leave_loop(l, &var);
         let mut body = body?;
+        if l.ends_early() {
+            leave_unless(&mut body.stmts);
+        }
         if body.may_fail {
             body.stmts.push(CStmt::If(
                 CExpr::binary("!=", CExpr::name(&self.status), CExpr::name("OK")),
@@ -239,6 +242,17 @@ impl Lower<'_> {
         self.scope.pop(&l.var);
         self.ranges.leave();
         self.names.release(var);
+    }
+}
+
+/// `if (c) { … }` at the end of a body as `if (!c) break; …`.
+fn leave_unless(stmts: &mut Vec<CStmt>) {
+    match stmts.pop() {
+        Some(CStmt::If(cond, then, otherwise)) if otherwise.is_empty() => {
+            stmts.push(CStmt::If(CExpr::unary("!", cond), vec![CStmt::Break], Vec::new()));
+            stmts.extend(then);
+        }
+        last => stmts.extend(last),
     }
 }
 

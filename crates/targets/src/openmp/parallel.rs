@@ -75,7 +75,7 @@ enum Ends {
 /// Whether how much an iteration has to do is data.
 fn by_data(body: &[Stmt]) -> Option<Ends> {
     body.iter().find_map(|stmt| match stmt {
-        Stmt::Loop(l) if l.lower.has_loads() || l.upper.has_loads() => Some(Ends::Here),
+        Stmt::Loop(l) if l.lower.has_loads() || l.upper.has_loads() || l.ends_early() => Some(Ends::Here),
         Stmt::Loop(l) => by_data(&l.body).map(|_| Ends::Inside),
         other => other.bodies().into_iter().find_map(by_data),
     })

@@ -45,6 +45,8 @@ pub(super) struct Machine<'a> {
     steps_left: u64,
     bytes_left: u64,
     shuffle: Option<u64>,
+    /// Whether the condition of the last `if` held.
+    held: bool,
     races: bool,
     c_rules: bool,
 }
@@ -69,6 +71,7 @@ impl<'a> Machine<'a> {
             steps_left: options.max_steps,
             bytes_left: options.max_bytes,
             shuffle: options.shuffle,
+            held: true,
             races: options.races,
             c_rules: options.c_rules,
         }
@@ -212,8 +215,10 @@ impl<'a> Machine<'a> {
             Step::Assign { target, update, value } => self.assign(target, *update, value),
             Step::Loop(l) => self.run_loop(l),
             Step::If { cond, then, otherwise } => {
-                let branch = if self.bool(cond)? { then } else { otherwise };
-                self.block(branch)
+                let holds = self.bool(cond)?;
+                let done = self.block(if holds { then } else { otherwise });
+                self.held = holds;
+                done
             }
             Step::Local { array, dims } => self.declare(*array, dims),
             Step::Block(body) => self.block(body),
@@ -274,6 +279,7 @@ impl<'a> Machine<'a> {
             }
         }
         let checked = self.races && l.parallel;
+        let ends_early = l.source.ends_early();
         if checked {
             self.frames.push(Frame::new(l.var, l.source.header(), l.reductions.clone()));
         }
@@ -291,6 +297,9 @@ impl<'a> Machine<'a> {
             let flights = self.flights.len();
             self.spend(1)?;
             self.block(&l.body)?;
+            if ends_early && !self.held {
+                break;
+            }
             if l.parallel && self.flights.len() > flights {
                 let message = format!(
                     "the copy `{}` is not waited for in the iteration of a parallel loop that issues it",
