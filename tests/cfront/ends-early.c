@@ -35,8 +35,8 @@ void f(int n, int m, const int *restrict key, const double *restrict w, const in
         high = middle;
     }
     do
-      running += 2;
-    while (running < low);
+      running *= 3;
+    while (running % 7 != 4);
     at[i] = low + running;
   }
 #pragma endscop

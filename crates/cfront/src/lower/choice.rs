@@ -31,6 +31,10 @@ struct Marks {
 impl Lowering<'_> {
     /// A conditional whose condition is not affine.
     pub(super) fn choice(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
+        // The condition that a loop may end by stays one.
+        if matches!(self.cx.source.token_text(cond.at.first as usize), "for" | "while" | "do") {
+            return self.guard(cond, then, otherwise);
+        }
         let before = self.marks();
         let mut changed = self.changed_by(then);
         otherwise.iter().for_each(|stmt| changed.extend(self.changed_by(stmt)));

@@ -2,7 +2,7 @@
 
 use super::jumps::without_jumps;
 use super::{Parsed, Parser, acts};
-use crate::ast::{Expr, ExprKind, For, Stmt, StmtKind, mentions};
+use crate::ast::{Binary, Expr, ExprKind, For, Stmt, StmtKind, mentions};
 use crate::lexer::Tok;
 use crate::scope::Place;
 
@@ -209,7 +209,10 @@ impl Parser<'_> {
         let counts = |stmt: &Stmt| match &stmt.kind {
             StmtKind::Expr(e) if own(e) => false,
             StmtKind::Expr(Expr {
-                kind: ExprKind::Step(_, target) | ExprKind::Assign(_, target, _), ..
+                kind:
+                    ExprKind::Step(_, target)
+                    | ExprKind::Assign(None | Some(Binary::Add | Binary::Sub), target, _),
+                ..
             }) => matches!(&target.kind, ExprKind::Ident(name) if mentions(&cond, name)),
             _ => false,
         };
