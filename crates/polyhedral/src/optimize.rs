@@ -13,7 +13,7 @@ mod shapes;
 use std::collections::BTreeMap;
 
 use ::optimize::Machine;
-use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
+use loops::{Diagnostic, Function, LoopKind, Name, Stmt};
 use passes::{Applied, Pass};
 
 use crate::check::{self, Checked};
@@ -33,6 +33,7 @@ use freedom::Freedom;
 use lowering::Made;
 use shapes::special;
 
+pub(crate) use reduction_order::reorderable;
 pub use schedule::{Code, Form, Loops, REGISTER_TILING, STEPS, Schedule, read_passes};
 
 /// How tile sizes are chosen.
@@ -211,7 +212,14 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
             result
         }
         (Some(schedule), _) => {
-            let mut result = by_schedule(function_or_relaxed, schedule, options, bounds)?;
+            let by = |function: &Function| by_schedule(function, schedule, options, bounds);
+            let exact = relaxed.is_none().then(|| reduction_order::exact_updates(function)).flatten();
+            let mut result = match (by(function_or_relaxed), exact) {
+                (Err(refused), Some(exact)) if !fault::is_limit(&refused) => {
+                    by(&exact).map_err(|_| refused)?
+                }
+                (result, _) => result?,
+            };
             // One that was printed was chosen before, and gives the same code again.
             if schedule.code.is_some() {
                 result.report.on_one_thread =
@@ -220,7 +228,13 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
             }
             result
         }
-        (None, None) => candidates::best(function, options, bounds)?,
+        (None, None) => {
+            let strict = candidates::best(function, options, bounds)?;
+            match reduction_order::exact_updates(function).filter(|_| !any_parallel(&strict.function.body)) {
+                Some(exact) => candidates::with_and_without_freedom(&exact, function, options, bounds)?,
+                None => strict,
+            }
+        }
         (None, Some(relaxed)) => candidates::with_and_without_freedom(relaxed, function, options, bounds)?,
     };
     result.applied.splice(..0, applied);
@@ -353,21 +367,6 @@ fn declares_inside(body: &[Stmt], inside: bool) -> bool {
         Stmt::Loop(l) => declares_inside(&l.body, true),
         other => other.bodies().into_iter().any(|body| declares_inside(body, inside)),
     })
-}
-
-/// The function with every update as a reduction.
-pub(crate) fn reorderable(function: &Function) -> Function {
-    fn block(body: &[Stmt]) -> Vec<Stmt> {
-        let stmt = |stmt: &Stmt| match stmt.map(&mut Expr::clone, &mut block) {
-            Stmt::Assign(assign) => {
-                let update = assign.update.map(|update| Update { reorder: true, ..update });
-                Stmt::Assign(Assign { update, ..assign })
-            }
-            other => other,
-        };
-        body.iter().map(stmt).collect()
-    }
-    Function { body: block(&function.body), ..function.clone() }
 }
 
 /// Bounds on the work of each stage.

@@ -1,8 +1,10 @@
 //! Updates whose order alone keeps loops from being parallel: what the permission to combine them
 //! from parts would change.
 
-use loops::visit::nodes;
-use loops::{Assign, Function, Loop, Stmt};
+use std::collections::BTreeSet;
+
+use loops::visit::{assigns, locals, nodes};
+use loops::{Assign, Elem, Expr, Function, Loop, Name, ReduceOp, Stmt, Update};
 
 use crate::names::readable;
 
@@ -41,4 +43,46 @@ fn only_updates(body: &[Stmt], update: &Assign) -> bool {
     let array = &update.target.array;
     let other = |a: &Assign| a.target.array == *array && op(a) != op(update);
     !nodes(body).any(|stmt| stmt.reads(array) || matches!(stmt, Stmt::Assign(a) if other(a)))
+}
+
+/// The function with every update as a reduction.
+pub(crate) fn reorderable(function: &Function) -> Function {
+    with_reductions(function, &|_, _| true)
+}
+
+/// The function with updates that are the same in any order as reductions: those of integers, which
+/// wrap around, and the larger or smaller one of numbers. None where no loop does nothing but such.
+pub(super) fn exact_updates(function: &Function) -> Option<Function> {
+    let function = &crate::athread::with_updates(function, false);
+    let params = function.params.iter().map(|param| (&param.name, &param.elem));
+    let inexact: BTreeSet<&Name> = params
+        .chain(locals(&function.body).map(|decl| (&decl.name, &decl.elem)))
+        .filter(|(_, elem)| !matches!(elem, Elem::Scalar(scalar) if scalar.is_int()))
+        .map(|(name, _)| name)
+        .collect();
+    let exact = |target: &Name, update: Update| {
+        matches!(update.op, ReduceOp::Min | ReduceOp::Max) || !inexact.contains(target)
+    };
+    let updated = updated_by_loops(function);
+    let updates = assigns(&function.body).filter_map(|a| Some((&a.target.array, a.update?)));
+    let found = |(name, update): (&Name, Update)| {
+        exact(name, update) && updated.contains(&format!("`{}`", readable(name)))
+    };
+    updates.into_iter().any(found).then(|| with_reductions(function, &exact))
+}
+
+/// The function with some updates as reductions.
+fn with_reductions(function: &Function, of: &dyn Fn(&Name, Update) -> bool) -> Function {
+    fn block(body: &[Stmt], of: &dyn Fn(&Name, Update) -> bool) -> Vec<Stmt> {
+        let stmt = |stmt: &Stmt| match stmt.map(&mut Expr::clone, &mut |inner| block(inner, of)) {
+            Stmt::Assign(assign) => {
+                let reorder = |update: Update| update.reorder || of(&assign.target.array, update);
+                let update = assign.update.map(|update| Update { reorder: reorder(update), ..update });
+                Stmt::Assign(Assign { update, ..assign })
+            }
+            other => other,
+        };
+        body.iter().map(stmt).collect()
+    }
+    Function { body: block(&function.body, of), ..function.clone() }
 }
