@@ -422,8 +422,6 @@ impl Extraction {
             let free = |e: &Expr| e.has_loads() || e.computes_data();
             let (relation, refused) = relation(access, place, &domain, &free)?;
             let exact = refused.is_none();
-            // Updates at places that data gives stay in order.
-            let reduction = reduction.filter(|_| exact);
             if let Some(refused) = refused {
                 inexact.get_or_insert(refused);
             }
