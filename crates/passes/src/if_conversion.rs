@@ -9,6 +9,7 @@
 //! Left out: parts that call functions or divide integers, and choices between other values, of
 //! which compilers make vectors themselves.
 
+use loops::poly::Poly;
 use loops::{Access, BinaryOp, Expr, Function, Stmt};
 
 use crate::pass::{Pass, Step};
@@ -90,11 +91,24 @@ fn expr(e: &Expr, sure: &[&Access], changed: &mut bool) -> Expr {
 /// Whether evaluating an expression can't go wrong.
 fn is_safe(e: &Expr, sure: &[&Access]) -> bool {
     e.nodes().all(|e| match e {
-        Expr::Load(access) => access.indices.is_empty() || sure.contains(&access),
+        Expr::Load(access) => access.indices.is_empty() || sure.contains(&access) || between(access, sure),
         Expr::Call { .. } => false,
         Expr::Binary(op, _, by) => !op.divides() || matches!(**by, Expr::F32(_) | Expr::F64(_)),
         _ => true,
     })
+}
+
+/// Whether an element lies between two of its row that are accessed.
+fn between(access: &Access, sure: &[&Access]) -> bool {
+    let Some((last, row)) = access.indices.split_last() else { return false };
+    let Some(place) = Poly::of(last) else { return false };
+    let away = |other: &&Access| {
+        let (end, own) = other.indices.split_last()?;
+        let same = other.array == access.array && other.path == access.path && own == row;
+        Poly::of(end).filter(|_| same)?.sub(&place)?.as_constant()
+    };
+    let sides: Vec<i64> = sure.iter().filter_map(away).collect();
+    sides.iter().any(|by| *by <= 0) && sides.iter().any(|by| *by >= 0)
 }
 
 #[cfg(test)]
@@ -117,6 +131,21 @@ mod tests {
         );
         let after = after(&text).unwrap();
         assert!(after.contains("select(a[i] < 1.0 && b[i] < 2.0, 0.0, x[i])"), "{after}");
+    }
+
+    #[test]
+    fn what_lies_between_elements_that_are_accessed_is_there() {
+        let of = |first: &str, last: &str| {
+            let text = format!(
+                "{} x[i] = {first} + {last} x[i] = select(select(b[i] < 1.0, a[i] < 2.0, false), 0.0, x[i]) }} }}",
+                HEAD.replace("0..n", "2..n - 2")
+            );
+            after(&text)
+        };
+        let new = of("a[i - 1]", "a[i + 2]").unwrap();
+        assert!(new.contains("select(b[i] < 1.0 && a[i] < 2.0, 0.0, x[i])"), "{new}");
+        assert_eq!(of("a[i - 1]", "a[i - 2]"), None);
+        assert_eq!(of("a[i - 1]", "b[i + 1]"), None);
     }
 
     #[test]

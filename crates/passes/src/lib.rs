@@ -23,6 +23,7 @@ mod complete_unrolling;
 mod constant_folding;
 mod copy_propagation;
 mod dead_code;
+mod guard_striding;
 mod if_conversion;
 mod index_set_splitting;
 mod invariant_code_motion;
@@ -51,7 +52,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 27] = [
+pub const ALL: [&Pass; 28] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -59,6 +60,7 @@ pub const ALL: [&Pass; 27] = [
     &SIMPLIFICATION_FOR_C,
     &STRIP_MINING,
     &INDEX_SET_SPLITTING,
+    &GUARD_STRIDING,
     &PIVOT_SPLITTING,
     &COMPLETE_UNROLLING,
     &OUTER_LOOP_VECTORIZATION,
@@ -151,6 +153,7 @@ pub const SCHEDULED: Pipeline = Pipeline {
     about: "C regions and other loops, after the affine scheduler",
     passes: &[
         &INDEX_SET_SPLITTING,
+        &GUARD_STRIDING,
         &SMALL_TEAMS,
         &OUTER_LOOP_VECTORIZATION,
         &REGISTER_PROMOTION,
@@ -176,6 +179,7 @@ pub use complete_unrolling::PASS as COMPLETE_UNROLLING;
 pub use constant_folding::PASS as CONSTANT_FOLDING;
 pub use copy_propagation::PASS as COPY_PROPAGATION;
 pub use dead_code::PASS as DEAD_CODE;
+pub use guard_striding::PASS as GUARD_STRIDING;
 pub use if_conversion::PASS as IF_CONVERSION;
 pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;

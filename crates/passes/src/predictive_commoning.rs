@@ -97,9 +97,9 @@ impl Commoning<'_> {
     /// The loop, with the elements that it passes to the next iteration in scalars; none if there
     /// are no such elements.
     fn with_scalars(&mut self, l: &Loop, facts: &Facts) -> Option<Stmt> {
-        // The element before the first one also exists if the first one has a subscript of 1 or
-        // more.
-        let inside = facts.proves(&Expr::compare(CompareOp::Ge, l.lower.clone(), Expr::Int(1)));
+        // The element before the first one also exists if the first one has a subscript of a step
+        // or more.
+        let inside = facts.proves(&Expr::compare(CompareOp::Ge, l.lower.clone(), Expr::Int(l.step.max(1))));
         let (mut before, mut kept) = (Vec::new(), Vec::new());
         for element in carried(l) {
             let plain = element.stored.indices.contains(&Expr::Var(l.var.clone()));
@@ -177,7 +177,7 @@ fn carried_by(l: &Loop, at: usize) -> Option<Carried> {
     {
         return None;
     }
-    // One subscript goes on by one, up or down.
+    // One subscript goes on by a step, up or down.
     let mut places = (0..stored.indices.len()).filter(|k| stored.indices[*k].mentions(&l.var));
     let (place, None) = (places.next()?, places.next()) else { return None };
     if stored.indices.iter().any(|e| e.has_loads()) {
@@ -185,7 +185,7 @@ fn carried_by(l: &Loop, at: usize) -> Option<Carried> {
     }
     let (1 | -1, _) = size(&stored.indices[place])?.linear_in(&l.var)? else { return None };
     let mut before = stored.clone();
-    let earlier = Expr::binary(BinaryOp::Sub, Expr::Var(l.var.clone()), Expr::Int(1));
+    let earlier = Expr::binary(BinaryOp::Sub, Expr::Var(l.var.clone()), Expr::Int(l.step.max(1)));
     before.indices[place] = before.indices[place].substitute(&|v| (*v == l.var).then(|| earlier.clone()));
     let (mut read, mut late) = (None, false);
     for (k, stmt) in l.body.iter().enumerate() {

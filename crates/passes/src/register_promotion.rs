@@ -15,7 +15,8 @@
 //! of a parallel loop, `restrict` no longer holds. Every mention of the array in the iteration is
 //! this element.
 //!
-//! An element that a loop updates and that is the same in all iterations is in a scalar, too.
+//! An element that a loop updates and that is the same in all iterations is in a scalar, too, and
+//! one that an innermost loop only reads while it stores what might overlap with it.
 
 mod invariant_elements;
 
@@ -26,7 +27,8 @@ use crate::store_forwarding::put;
 use loops::facts::Facts;
 use loops::visit::{check_depth, fresh, taken};
 use loops::{
-    Access, ArrayDecl, Assign, CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, Storage,
+    Access, ArrayDecl, Assign, BinaryOp, CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, Scalar, Stmt,
+    Storage,
 };
 
 /// The pass.
@@ -128,10 +130,13 @@ impl Promoter {
             return self.in_registers(l, elem, facts);
         }
         let runs = Expr::compare(CompareOp::Lt, l.lower.clone(), l.upper.clone());
-        let mut elements = invariant_elements::elements(l, around.parallel, &|access| {
-            matches!(self.elems.get(&access.array), Some((Elem::Scalar(_), dims))
-                if *dims == access.indices.len() && *dims > 0 && access.path.is_empty())
-        });
+        let in_memory = |access: &Access| self.number(access).is_some();
+        let mut elements = invariant_elements::elements(l, around.parallel, &in_memory);
+        let updated = elements.len();
+        // Loops in tiles are short, and a test before each costs more than what it saves.
+        if around.parallel && (facts.proves(&runs) || !in_tiles(l)) {
+            elements.extend(invariant_elements::only_read(l, &|access| self.number(access)));
+        }
         // The element of a loop that never runs may not be there.
         let sure = elements.iter().all(|element| written == Some(element)) || facts.proves(&runs);
         if !sure && around.lanes {
@@ -139,17 +144,18 @@ impl Promoter {
         }
         let (mut before, mut after, mut names) = (Vec::new(), Vec::new(), Vec::new());
         let mut inner = l.clone();
-        for element in &elements {
+        for (k, element) in elements.iter().enumerate() {
             let Some((elem, _)) = self.elems.get(&element.array).cloned() else { continue };
             let (local, scalar) = self.scalar(&element.array, elem);
             names.push(scalar.array.clone());
             before.extend([local, copy(&scalar, element)]);
-            after.push(copy(element, &scalar));
+            after.extend((k < updated).then(|| copy(element, &scalar)));
             inner = invariant_elements::replaced(&inner, element, &scalar);
         }
         let mut known = facts.clone();
         known.enter(l);
-        let body = match around.parallel && l.kind == LoopKind::Sequential {
+        let threads = l.kind == LoopKind::Parallel && l.reductions.is_empty();
+        let body = match threads || around.parallel && l.kind == LoopKind::Sequential {
             true => self.iteration(&inner.body),
             false => None,
         };
@@ -176,6 +182,17 @@ impl Promoter {
         self.taken.insert(name.clone());
         let local = ArrayDecl { name: name.clone(), elem, dims: Vec::new(), storage: Storage::Auto };
         (Stmt::Local(local), Access::element(name, Vec::new()))
+    }
+
+    /// The type of an access to a number of an array in memory.
+    fn number(&self, access: &Access) -> Option<Scalar> {
+        match self.elems.get(&access.array) {
+            Some((Elem::Scalar(scalar), dims)) => {
+                let whole = *dims == access.indices.len() && *dims > 0 && access.path.is_empty();
+                whole.then_some(*scalar)
+            }
+            _ => None,
+        }
     }
 
     fn elem(&self, update: &Assign) -> Option<Elem> {
@@ -254,6 +271,12 @@ pub(crate) fn is_in_memory(local: &ArrayDecl) -> bool {
 fn copy(target: &Access, value: &Access) -> Stmt {
     let (target, value) = (target.clone(), Expr::Load(value.clone()));
     Stmt::Assign(Assign { label: None, target, update: None, value })
+}
+
+/// Whether a bound of a loop is one of several, as those of loops in tiles are.
+fn in_tiles(l: &Loop) -> bool {
+    let mut parts = l.lower.nodes().chain(l.upper.nodes());
+    parts.any(|e| matches!(e, Expr::Binary(BinaryOp::Min | BinaryOp::Max, ..)))
 }
 
 /// Elements that statements write and mention again, where they mention nothing else of the array.
@@ -371,6 +394,30 @@ mod tests {
         assert_eq!(text("a[i][j] += b[i][j]"), "unchanged");
         let scattered = of("i32", "a[i][j] = 1i32  b[i64(a[j][i]) mod n][j] = 2i32  a[i][j] += 3i32");
         assert!(!scattered.contains("a_value"), "{scattered}");
+    }
+
+    #[test]
+    fn an_element_that_stays_is_read_once_where_what_is_stored_might_be_it() {
+        let of = |head: &str, body: &str| {
+            let text = format!("fn f[n]({head}) {{ par i in 0..n {{ {body} }} }}");
+            let function = loops::parse(&text).unwrap().functions.remove(0);
+            let new = PASS.run(&function)?;
+            assert!(loops::validate(&new).is_proved());
+            Some(new.to_string())
+        };
+        let same = "a: in f64[n], b: inout f64[n][n]";
+        let divided = "for j in 0..n { b[i][j] = b[i][j] / a[i] }";
+        let new = of(same, divided).unwrap();
+        assert!(new.contains("a_value = a[i]") && new.contains("b[i][j] / a_value"), "{new}");
+        let short = "for c in 0..3 { b[i][c] = a[i][c] * a[i][3] }";
+        let new = of("a: in u8[n][4], b: inout u8[n][3]", short).unwrap();
+        assert!(new.contains("a_value = a[i][3]") && new.contains("a[i][c] * a_value"), "{new}");
+        // Of another type; not in every iteration; perhaps another element in each.
+        assert_eq!(of("a: in f32[n], b: inout f64[n][n]", "for j in 0..n { b[i][j] = f64(a[i]) }"), None);
+        assert_eq!(of(same, "for j in 0..n { if j < i { b[i][j] = a[i] } }"), None);
+        assert_eq!(of(same, "for j in 0..n { b[i][j] = a[j] }"), None);
+        // In a tile.
+        assert_eq!(of(same, "for j in 4 * i..min(n, 4 * i + 4) { b[i][j] = a[i] }"), None);
     }
 
     #[test]

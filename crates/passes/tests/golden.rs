@@ -182,3 +182,8 @@ fn register_promotion_of_elements_that_stay() {
 fn predictive_commoning_of_rows() {
     check_same(&passes::PREDICTIVE_COMMONING, &[2, 3, 7]);
 }
+
+#[test]
+fn guard_striding_of_colours() {
+    check_same(&passes::GUARD_STRIDING, &[2, 3, 7, 10]);
+}

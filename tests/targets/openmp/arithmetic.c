@@ -152,15 +152,19 @@ int floats(
         double *restrict v) {
     #pragma omp parallel for
     for (int64_t i = 0; i < n; i++) {
-        u[i] = sqrtf(fabsf(x[i])) + expf(-x[i]) - logf(x[i] * x[i] + 1.0f) / tanhf(2.0f) - -x[i];
-        u[i] = lozenge_min_f32(u[i], lozenge_at_least_f32(x[i], -1.5e-10f)) + sinf(x[i])
+        double v_value;
+        float u_value = sqrtf(fabsf(x[i])) + expf(-x[i]) - logf(x[i] * x[i] + 1.0f) / tanhf(2.0f)
+                - -x[i];
+        u_value = lozenge_min_f32(u_value, lozenge_at_least_f32(x[i], -1.5e-10f)) + sinf(x[i])
                 * cosf(x[i]) + floorf(x[i]) - ceilf(x[i]) + powf(fabsf(x[i]), 0.5f);
-        v[i] = sqrt(fabs(y[i])) + exp(-y[i]) - log(y[i] * y[i] + 1.0) / tanh(2.0)
+        v_value = sqrt(fabs(y[i])) + exp(-y[i]) - log(y[i] * y[i] + 1.0) / tanh(2.0)
                 - (y[i] - (y[i] - 0.1));
-        v[i] = lozenge_min_f64(v[i], lozenge_at_least_f64(y[i], -INFINITY)) + sin(y[i]) * cos(y[i])
-                + floor(y[i]) - ceil(y[i]) + (double)u[i] + (double)i;
-        v[i] = y[i] > 0.0 && !(y[i] >= 3.0 || y[i] == 2.0) ? v[i] : -(-v[i]) * (y[i] - 1.0)
+        v_value = lozenge_min_f64(v_value, lozenge_at_least_f64(y[i], -INFINITY)) + sin(y[i])
+                * cos(y[i]) + floor(y[i]) - ceil(y[i]) + (double)u_value + (double)i;
+        v_value = y[i] > 0.0 && !(y[i] >= 3.0 || y[i] == 2.0) ? v_value : -(-v_value) * (y[i] - 1.0)
                 / (y[i] / 3.0 + 7.0);
+        u[i] = u_value;
+        v[i] = v_value;
     }
     return 0;
 }

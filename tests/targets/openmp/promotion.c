@@ -96,8 +96,9 @@ int products(
         }
         if (i < m) {
             double y_value = y[i];
+            double z_value = z[i];
             for (int64_t j = i; j < m; j++) {
-                y_value = y_value * x[j] + z[i];
+                y_value = y_value * x[j] + z_value;
             }
             y[i] = y_value;
         }
@@ -138,8 +139,11 @@ int triangle(int64_t n, const double *restrict l, double *restrict x) {
     #pragma omp parallel for schedule(dynamic)
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < i + 1; j++) {
-            for (int64_t k = j; k < n; k++) {
-                x[i * n + k] += l[i * n + j];
+            {
+                double l_value = l[i * n + j];
+                for (int64_t k = j; k < n; k++) {
+                    x[i * n + k] += l_value;
+                }
             }
         }
     }

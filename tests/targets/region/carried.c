@@ -4,15 +4,18 @@
   #pragma omp parallel for firstprivate(m) schedule(dynamic) if ((double)((long)n + 1) * (long)m > 5000)
   for (long i = 0; i < (long)n + 1; i++) {
     if (1 < (long)m + 1) {
-      int t_before = t_c[i][0];
-      #pragma GCC unroll 1
-      for (long j = 1; j < (long)m + 1; j++) {
-        if (a_c[i] == b_c[j]) {
-          t_before = t_before + 1;
-        } else {
-          t_before = LOZENGE_MAX(t_c[i][j], t_before);
+      int a_value = a_c[i];
+      {
+        int t_before = t_c[i][0];
+        #pragma GCC unroll 1
+        for (long j = 1; j < (long)m + 1; j++) {
+          if (a_value == b_c[j]) {
+            t_before = t_before + 1;
+          } else {
+            t_before = LOZENGE_MAX(t_c[i][j], t_before);
+          }
+          t_c[i][j] = t_before;
         }
-        t_c[i][j] = t_before;
       }
     }
     if (LOZENGE_MAX(1, i) < (long)m + 1) {

@@ -79,7 +79,7 @@
         if ((i + t) % 2 == 0 || LOZENGE_FLOOR_DIV(t - 2 * i, 3) > 1) {
           out_c[i] = out_c[i] + a_c[i][t - i] * (i == 0 ? 2.0 : 0.5);
         } else {
-          out_c[i] = LOZENGE_FMAX(out_c[i], fabs((double)(i - t < 0 ? -(i - t) : i - t)));
+          out_c[i] = LOZENGE_FMAX(out_c[i], fabs((double)__builtin_labs(i - t)));
         }
       }
     }

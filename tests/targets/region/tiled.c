@@ -24,9 +24,12 @@
         }
         for (long i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
           for (long k = 0; k < m; k++) {
-            #pragma omp simd
-            for (long j = 32 * t1; j < LOZENGE_MIN(p, 32 * t1 + 32); j++) {
-              c_c[i][j] += panel[(i - 32 * t0) * m + k] * b_c[k][j];
+            {
+              double panel_value = panel[(i - 32 * t0) * m + k];
+              #pragma omp simd
+              for (long j = 32 * t1; j < LOZENGE_MIN(p, 32 * t1 + 32); j++) {
+                c_c[i][j] += panel_value * b_c[k][j];
+              }
             }
           }
         }

@@ -4,6 +4,8 @@
 //! C compilers know best how to compile what people write: a loop of the text is vectorised,
 //! versioned for strides and unrolled as one that threads share out is not.
 
+mod cached;
+
 use cfront::RegionInfo;
 use loops::{Access, BinaryOp, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, visit};
 use optimize::Machine;
@@ -39,8 +41,8 @@ const LOSS: f64 = 0.8;
 pub(crate) struct Pays {
     /// In C.
     pub condition: String,
-    /// The macro in it, which tests define otherwise.
-    pub defined: Macro,
+    /// The macros in it, which tests define otherwise.
+    pub defined: Vec<Macro>,
 }
 
 /// Where a macro of a condition is defined.
@@ -80,7 +82,7 @@ pub(crate) fn by_threads_alone(
     on_one_thread.is_some_and(|times| times < GAIN)
         && keeps_nests(text, result)
         && !chooses_floats(result)
-        && !stores_by_data(&text.body, false)
+        && !any_loop(&result.body, |l| l.kind == LoopKind::Parallel && stores_by_data(&l.body, false))
         && !carried_in_rows(&text.body, info)
 }
 
@@ -230,14 +232,25 @@ pub fn threads(outcome: Outcome) -> Option<Pays> {
     let least = || enough(outcome).map(|tests| tests.join(" && "));
     let work = amounts.map(|amounts| any(&amounts)).or_else(least);
     let condition = format!("LOZENGE_PAYS({})", work.unwrap_or_else(|| "1".to_owned()));
-    Some(Pays { condition, defined: Macro::OfFile(PAYS) })
+    Some(Pays { condition, defined: vec![Macro::OfFile(PAYS)] })
 }
 
-/// The condition that there is enough work for what the result has to do before it begins, and that
-/// no extent is too short for it; none if the result is predicted to be faster at all sizes.
+/// The condition that there is enough work for what the result has to do before it begins, that no
+/// extent is too short for it, and that tiles in time have data to keep in a cache, or threads; none
+/// if the result is predicted to be faster at all sizes.
 pub fn work(outcome: Outcome) -> Option<Pays> {
-    let tests = enough(outcome)?;
-    Some(Pays { condition: format!("LOZENGE_ENOUGH({})", tests.join(" && ")), defined: Macro::Here(ENOUGH) })
+    let mut conditions = Vec::new();
+    let mut defined = vec![Macro::Here(ENOUGH)];
+    conditions.extend(enough(outcome).map(|tests| format!("LOZENGE_ENOUGH({})", tests.join(" && "))));
+    if let Some((extents, held)) = cached::data(outcome) {
+        let names = names(&outcome.source.text, &outcome.region.info);
+        let test = targets::region_condition(&outcome.region.function, &names, &extents, held);
+        if let Ok(Some(test)) = test {
+            conditions.push(format!("(LOZENGE_ENOUGH({test}) || LOZENGE_PAYS(1))"));
+            defined.push(Macro::OfFile(PAYS));
+        }
+    }
+    (!conditions.is_empty()).then(|| Pays { condition: conditions.join(" && "), defined })
 }
 
 /// Tests of sizes in C that hold together if there is enough work; none if there always is.

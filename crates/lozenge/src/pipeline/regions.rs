@@ -162,10 +162,11 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         return Ok(one);
     };
     let (mut definitions, mut macros) = (Vec::new(), Vec::new());
-    match pays.as_ref().map(|pays| &pays.defined) {
-        Some(gain::Macro::OfFile(text)) => definitions.push((*text).to_owned()),
-        Some(gain::Macro::Here(text)) => macros.push((*text).to_owned()),
-        None => {}
+    for defined in pays.iter().flat_map(|pays| &pays.defined) {
+        match defined {
+            gain::Macro::OfFile(text) => definitions.push((*text).to_owned()),
+            gain::Macro::Here(text) => macros.push((*text).to_owned()),
+        }
     }
     // The tests of sizes come first: the arithmetic of the others then fits.
     let of_sizes = sizes.len();

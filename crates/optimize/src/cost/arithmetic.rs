@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, UnaryOp};
+use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, ReduceOp, UnaryOp};
 
 use super::lines::{Array, Arrays, growth};
 use super::numbers::Values;
@@ -193,7 +193,10 @@ impl<'a> Place<'a> {
         };
         // Operations from what one iteration leaves to what the next leaves there.
         let one = |stored: &&Assign| -> u32 {
-            if declared(&stored.target) || matches!(stored.value, Expr::Cast(to, _) if to.is_int()) {
+            if declared(&stored.target)
+                || matches!(stored.value, Expr::Cast(to, _) if to.is_int())
+                || self.in_lanes_anyway(stored, assigns)
+            {
                 return 0;
             }
             let mut scalars: HashMap<&Name, u32> = HashMap::new();
@@ -217,6 +220,19 @@ impl<'a> Place<'a> {
         };
         let longest = assigns.iter().map(one).max().unwrap_or(0);
         f64::from(longest) * machine.latency
+    }
+
+    /// Whether it is a sum of integers in an element, which C compilers make of vectors: its order
+    /// does not matter.
+    fn in_lanes_anyway(&self, sum: &Assign, assigns: &[&Assign]) -> bool {
+        let array = &sum.target.array;
+        let integer = self.memory(&sum.target).is_some_and(|array| array.integer);
+        let mentioned = |other: &&&Assign| other.target.array == *array || other.value.reads(array);
+        integer
+            && matches!(sum.update, Some(update) if update.op == ReduceOp::Add)
+            && self.stands(&sum.target)
+            && !sum.value.reads(array)
+            && assigns.iter().filter(mentioned).count() == 1
     }
 
     /// The element that an access is to, with usual values of variables.

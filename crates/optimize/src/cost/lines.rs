@@ -118,6 +118,7 @@ pub(super) fn sites(assign: &Assign, arrays: &Arrays, values: &Values) -> Vec<Si
 pub(super) fn growth(access: &Access, array: &Array, values: &Values, var: &Name) -> f64 {
     let along = |(index, stride): (&Expr, &f64)| match index {
         Expr::Int(_) => 0.0,
+        _ if index.has_loads() && !values.follows(index, var) => 0.0,
         _ => stride * values.growth(index, var).unwrap_or(BY_DATA),
     };
     access.indices.iter().zip(&array.strides).map(along).sum()

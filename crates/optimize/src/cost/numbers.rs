@@ -170,6 +170,18 @@ impl Values {
         Some(next.usual(e)? - self.usual(e)?)
     }
 
+    /// Whether an expression that reads data may have another value when a variable does: it has
+    /// the variable in it, a loop variable whose bounds may follow that, or a scalar.
+    pub fn follows(&self, e: &Expr, var: &Name) -> bool {
+        let place = |name: &Name| self.loops.iter().position(|(other, _)| other == name);
+        let inside = |name: &Name| {
+            let Some(own) = place(name).filter(|own| Some(*own) > place(var)) else { return false };
+            self.loops[own].1.is_none() || self.growth(&Expr::Var(name.clone()), var) != Some(0.0)
+        };
+        e.loads().any(|access| access.indices.is_empty())
+            || e.vars().into_iter().any(|name| name == *var || inside(&name))
+    }
+
     /// The names that have values.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         self.rows.keys()

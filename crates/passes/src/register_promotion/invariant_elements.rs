@@ -8,12 +8,58 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::access::{AccessKind, AccessSite, Context, accesses};
 use loops::visit::nodes;
-use loops::{Access, Expr, Loop, LoopKind, Name, Stmt};
+use loops::{Access, Assign, Expr, Loop, LoopKind, Name, Scalar, Stmt};
 
 use crate::store_forwarding::put;
 
 /// Short loops that a target writes out need no scalar.
 const WRITTEN_OUT: i64 = 4;
+
+/// The most elements of a loop that are only read: each takes a register.
+const MOST_READ: usize = 4;
+
+/// Elements that an innermost loop in a parallel one reads in every iteration, the same in all of
+/// them, while it stores others that a compiler takes for the same ones perhaps: those of the type,
+/// and all if bytes are stored. `elem`: the type of an element in memory.
+pub(super) fn only_read(l: &Loop, elem: &dyn Fn(&Access) -> Option<Scalar>) -> Vec<Access> {
+    if is_written_out(l) || matches!(l.kind, LoopKind::Parallel | LoopKind::Unroll(_)) {
+        return Vec::new();
+    }
+    let mut locals = BTreeSet::from([&l.var]);
+    let (mut written, mut stored) = (BTreeSet::new(), BTreeSet::new());
+    for stmt in nodes(&l.body) {
+        match stmt {
+            Stmt::Loop(_) | Stmt::Copy(_) | Stmt::Wait(_) => return Vec::new(),
+            Stmt::Local(local) => {
+                locals.insert(&local.name);
+            }
+            Stmt::Assign(Assign { target, .. }) => {
+                written.insert(&target.array);
+                stored.extend(elem(target));
+            }
+            Stmt::If { .. } | Stmt::Block { .. } => {}
+        }
+    }
+    let overlaps = |read: Scalar| stored.iter().any(|other| *other == read || other.bytes() == 1);
+    let stands = |access: &Access| {
+        let indices = &access.indices;
+        !indices.iter().any(|e| e.has_loads() || e.vars().iter().any(|name| locals.contains(name)))
+    };
+    let mut found: Vec<Access> = Vec::new();
+    for site in accesses(&l.body) {
+        let access = site.access;
+        let always = site.context.iter().all(|c| matches!(c, Context::Mark(_)));
+        let fits = always
+            && !written.contains(&access.array)
+            && !locals.contains(&access.array)
+            && stands(access)
+            && elem(access).is_some_and(overlaps);
+        if fits && found.len() < MOST_READ && !found.contains(access) {
+            found.push(access.clone());
+        }
+    }
+    found
+}
 
 /// The elements. `parallel`: whether a parallel loop is around the loop; `in_memory`: whether an
 /// access is an element, a number, of an array that is no small array of the function's own.

@@ -40,10 +40,11 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
         others.extend(written_out(function, options, bounds));
     }
     // A schedule without tiles that wins nothing on one thread has to win more than parallel loops
-    // of the text do.
+    // of the text do; and one with tiles that is not even level.
     let plain =
         !affine.report.tiled && !affine.report.contracted && nests(&affine.function) > nests(function);
-    let level = behind || (plain && cycles(function) < MARGIN * cycles(&affine.function));
+    let vain = affine.report.tiled && cycles(function) <= cycles(&affine.function);
+    let level = behind || vain || (plain && cycles(function) < MARGIN * cycles(&affine.function));
     let mut first = Vec::new();
     // Where declarations could not stay inside, the schedule may have lost what is free in the
     // text.

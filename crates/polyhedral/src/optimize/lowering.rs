@@ -86,12 +86,12 @@ pub(super) fn realise(
     let mut refused = BTreeSet::new();
     loop {
         report.start_again();
-        let mapped = map((model, dependences), &tree, options, limits, &refused, report)?;
+        let (mapped, code) = map((model, dependences), &tree, options, limits, &refused, report)?;
         let Some(shape) = options.contraction else {
-            let made = generate_checked(model, function, &mapped, options, limits, report)?;
+            let made = made_checked((model, code), function, &mapped, options, limits, report)?;
             return Ok((made, mapped));
         };
-        let made = generate(model, &mapped, options, limits, report.tiled)?;
+        let made = generate((model, code), &mapped, options, limits, report.tiled)?;
         match stage(made, function, options, (shape, split, None, limits), report)? {
             Stage::Made(made) => return Ok((*made, mapped)),
             Stage::Refused(more) => {
@@ -122,7 +122,7 @@ pub(super) fn by_code(
         return generate_checked(model, function, tree, options, limits, report);
     };
     let shape = options.contraction.unwrap_or_default();
-    let made = generate(model, tree, options, limits, report.tiled)?;
+    let made = generate((model, None), tree, options, limits, report.tiled)?;
     match stage(made, function, options, (shape, split, Some(form), limits), report)? {
         Stage::Made(made) => Ok(*made),
         Stage::Refused(labels) => {
@@ -148,7 +148,7 @@ pub(super) fn text(
     Ok(made)
 }
 
-/// The tree with its bands tiled and marked.
+/// The tree with its bands tiled and marked, with its code if that was made to find it.
 fn map(
     (model, dependences): (&Model, &[Dependence]),
     tree: &Tree,
@@ -156,23 +156,38 @@ fn map(
     limits: Limits,
     refused: &BTreeSet<Name>,
     report: &mut Report,
-) -> Result<Tree> {
+) -> Result<(Tree, Option<Generated>)> {
     let mut mapper = Mapper { model, dependences, options, report, refused, sequential: false };
     let mut tree = Tree { root: mapper.node(tree.root.clone(), options.parallel)? };
-    if isolates(&tree.root) {
-        // Apart is for readers as well: where it takes many pieces, tiles stay together.
-        let instances = codegen::generate(model, &tree, limits)?.instances;
-        let pieces = |label: &Name| instances.values().filter(|instance| instance.original == *label).count();
-        if model.statements.iter().any(|statement| pieces(&statement.label) > MOST_PIECES) {
-            tree.root = tree.root.rewrite(&mut |node| {
-                Ok(match node {
-                    Node::Band(band) => Node::Band(Band { isolate: None, ..band }),
-                    other => other,
-                })
-            })?;
-        }
+    if !isolates(&tree.root) {
+        return Ok((tree, None));
     }
-    Ok(tree)
+    // Apart is for readers as well: where it takes many pieces, tiles stay together. So they do
+    // where that is not found out soon: of the kernels and nests under `tests/c`, those whose full
+    // tiles stay apart take at most a fifth of the operations of a stage.
+    let soon = limits.part(4);
+    let apart = codegen::generate(model, &tree, soon);
+    let late = matches!(&apart, Err(error) if fault::is_limit(error));
+    match apart {
+        Ok(code) => {
+            let pieces =
+                |label: &Name| code.instances.values().filter(|one| one.original == *label).count();
+            if !model.statements.iter().any(|statement| pieces(&statement.label) > MOST_PIECES) {
+                return Ok((tree, Some(code)));
+            }
+        }
+        Err(_) if late => {}
+        Err(error) => return Err(error),
+    }
+    tree.root = tree.root.rewrite(&mut |node| {
+        Ok(match node {
+            Node::Band(band) => Node::Band(Band { isolate: None, ..band }),
+            other => other,
+        })
+    })?;
+    // What took long apart is not waited for as long again.
+    let code = if late { Some(codegen::generate(model, &tree, soon)?) } else { None };
+    Ok((tree, code))
 }
 
 pub(super) fn generate_checked(
@@ -183,13 +198,25 @@ pub(super) fn generate_checked(
     limits: Limits,
     report: &mut Report,
 ) -> Result<Made> {
-    let made = generate(model, tree, options, limits, report.tiled)?;
+    made_checked((model, None), function, tree, options, limits, report)
+}
+
+/// As [`generate_checked`], with the code of the tree if that was made already.
+fn made_checked(
+    (model, code): (&Model, Option<Generated>),
+    function: &Function,
+    tree: &Tree,
+    options: &Options,
+    limits: Limits,
+    report: &mut Report,
+) -> Result<Made> {
+    let made = generate((model, code), tree, options, limits, report.tiled)?;
     match checked(function, &made.generated, options, limits, report) {
         Err(error) if fault::is_limit(&error) && options.jam > 1 => {
             // With a row at a time there is less to look at.
             report.notes.push(format!("several rows at once were given up: {}", error.message));
             let options = &Options { jam: 1, ..options.clone() };
-            let made = generate(model, tree, options, limits, report.tiled)?;
+            let made = generate((model, None), tree, options, limits, report.tiled)?;
             checked(function, &made.generated, options, limits, report)?;
             Ok(made)
         }
@@ -197,11 +224,20 @@ pub(super) fn generate_checked(
     }
 }
 
-/// The code of a tree, with declarations in their places and rows run at once.
-fn generate(model: &Model, tree: &Tree, options: &Options, limits: Limits, tiled: bool) -> Result<Made> {
+/// The code of a tree, perhaps made already, with declarations in their places and rows run at once.
+fn generate(
+    (model, code): (&Model, Option<Generated>),
+    tree: &Tree,
+    options: &Options,
+    limits: Limits,
+    tiled: bool,
+) -> Result<Made> {
     // Code of tiles is made soon or not at all.
     let coding = if tiled { limits.part(2) } else { limits };
-    let mut generated = codegen::generate(model, tree, coding)?;
+    let mut generated = match code {
+        Some(code) => code,
+        None => codegen::generate(model, tree, coding)?,
+    };
     if options.private {
         generated = declaration_sinking::sink(generated, model);
     }

@@ -9,6 +9,19 @@ pub(crate) fn uneven(l: &Loop) -> bool {
     Outer { var: &l.var, step: l.step.max(1) as f64 }.look(&l.body, &mut vec![&l.var])
 }
 
+/// Whether an expression has one of the variables in it, other than in a remainder.
+fn follows(e: &Expr, vars: &[&Name]) -> bool {
+    match e.children().next() {
+        None => e.mentions_any(vars),
+        Some(_) => !is_remainder(e) && e.children().any(|child| follows(child, vars)),
+    }
+}
+
+/// Whether it is a remainder by a number, which differs by less than that.
+pub(crate) fn is_remainder(e: &Expr) -> bool {
+    matches!(e, Expr::Binary(BinaryOp::Mod | BinaryOp::Rem, _, by) if matches!(**by, Expr::Int(_)))
+}
+
 /// The parallel loop.
 struct Outer<'a> {
     var: &'a Name,
@@ -20,9 +33,8 @@ impl<'a> Outer<'a> {
     fn look(&self, body: &'a [Stmt], dependent: &mut Vec<&'a Name>) -> bool {
         body.iter().any(|stmt| match stmt {
             Stmt::Loop(l) => {
-                let low = l.lower.mentions_any(dependent);
-                let high =
-                    if low { l.upper.mentions_any(dependent) } else { self.moves(&l.upper, dependent) };
+                let low = follows(&l.lower, dependent);
+                let high = if low { follows(&l.upper, dependent) } else { self.moves(&l.upper, dependent) };
                 if low && high {
                     dependent.push(&l.var);
                 }
@@ -43,6 +55,7 @@ impl<'a> Outer<'a> {
                 (false, true) => self.more_than_edge(b, a),
             },
             _ if e.children().next().is_none() => e.mentions_any(vars),
+            _ if is_remainder(e) => false,
             _ => e.children().any(|c| self.moves(c, vars)),
         }
     }
@@ -108,6 +121,7 @@ mod tests {
         assert!(of("0..n", "0..t + 1"));
         assert!(of("0..n", "t..n"));
         assert!(!of("0..n", "0..n"));
+        assert!(!of("0..n", "t mod 2..n"));
         assert!(!of("0..n step 32", "0..min(32, n - t)"));
         assert!(!of("0..n step 30", "0..min(5, (n - t + 5) floordiv 6)"));
         assert!(of("0..n step 30", "0..min(192, (t + 37) floordiv 8)"));

@@ -4,12 +4,13 @@
 //! two of them could overflow, and where bits are moved up, it is `unsigned`. Types without a sign
 //! of 32 and 64 bits wrap around in C as they do here.
 
-use loops::{BinaryOp, Expr, Scalar, Value};
+use loops::{BinaryOp, Diagnostic, Expr, Name, Scalar, Value};
 
 use crate::c::CExpr;
 use crate::openmp::helpers::Helper;
 use crate::openmp::index_arithmetic;
 use crate::openmp::lower::Lower;
+use crate::openmp::scope::Binding;
 
 /// The value of a literal of any type of integers.
 fn literal(e: &CExpr) -> Option<i64> {
@@ -62,6 +63,24 @@ impl Lower<'_> {
             BinaryOp::Shr => CExpr::binary(">>", a, count(b, native && !ty.is_narrow())),
         };
         if ty.is_narrow() { self.converted(ty, value) } else { value }
+    }
+
+    /// The remainder of a loop variable that is an `int` in C that is there already, as such: a
+    /// vector of them takes a product, where one of 64 bits takes a division for each.
+    pub fn remainder_of_int(&mut self, e: &Expr) -> Result<Option<CExpr>, Diagnostic> {
+        let Expr::Binary(op @ (BinaryOp::Mod | BinaryOp::Rem), place, by) = e else { return Ok(None) };
+        let (Expr::Var(_), Expr::Int(divisor)) = (&**place, &**by) else { return Ok(None) };
+        let natural = *op == BinaryOp::Rem || self.ranges.of(place).low.is_some_and(|low| low >= 0);
+        let of_int = |size: &Name| match self.scope.get(size) {
+            Some(Binding::Index(CExpr::Name(name))) => self.ints.contains(name),
+            _ => false,
+        };
+        let fits = self.native && natural && self.ranges.counts_in_int(place, &of_int);
+        if !fits || !(2..=i64::from(i32::MAX)).contains(divisor) {
+            return Ok(None);
+        }
+        let place = self.index(place)?;
+        Ok(Some(CExpr::binary("%", self.converted(Scalar::I32, place), CExpr::int(*divisor))))
     }
 
     /// A quotient or remainder, or what it is where the divisor is 0; in C that is there already,

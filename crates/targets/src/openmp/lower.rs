@@ -225,11 +225,11 @@ impl Lower<'_> {
                     && self.ranges.of(left).low.is_some_and(|v| v >= 0)
                     && self.ranges.of(right).low.is_some_and(|v| v >= least);
                 let wraps = self.wraps(ty, e);
-                // A branch between comparisons of floating-point numbers is none of vectors.
+                // A branch between comparisons of floating-point numbers is none of vectors, nor is
+                // one around a load.
                 if matches!(op, BinaryOp::And | BinaryOp::Or)
                     && self.native
-                    && self.compares_floats(left)?
-                    && self.compares_floats(right)?
+                    && (reads_element(right) || self.compares_floats(left)? && self.compares_floats(right)?)
                 {
                     let symbol = if *op == BinaryOp::And { "&" } else { "|" };
                     return Ok((CExpr::binary(symbol, a, b), ty));
@@ -248,7 +248,11 @@ impl Lower<'_> {
                     _ => None,
                 };
                 let left = truncated.as_ref().unwrap_or(left);
-                let ((a, ty), (b, _)) = (self.expr(left)?, self.expr(right)?);
+                let (a, ty) = match self.remainder_of_int(left)? {
+                    Some(remainder) => (remainder, Scalar::I64),
+                    None => self.expr(left)?,
+                };
+                let (b, _) = self.expr(right)?;
                 if a == b && !ty.is_float() {
                     // compilers warn of a comparison of a value with itself
                     let holds = matches!(op, CompareOp::Eq | CompareOp::Le | CompareOp::Ge);
@@ -302,6 +306,9 @@ impl Lower<'_> {
             UnaryOp::Neg if wraps => self.helper(Helper::Neg64, "lozenge_neg", vec![value]),
             UnaryOp::Neg => CExpr::unary("-", value),
             UnaryOp::Not => CExpr::unary("!", value),
+            // A branch is mispredicted where data has both signs.
+            UnaryOp::Abs if self.native && ty == Scalar::I32 => CExpr::call("__builtin_abs", vec![value]),
+            UnaryOp::Abs if self.native && ty == Scalar::I64 => CExpr::call("__builtin_labs", vec![value]),
             UnaryOp::Abs if self.native && ty.is_int() => {
                 let negative = CExpr::binary("<", value.clone(), CExpr::int(0));
                 let negated = CExpr::unary("-", value.clone());
@@ -494,6 +501,16 @@ impl Lower<'_> {
             BinaryOp::Or => CExpr::binary("||", a, b),
         }
     }
+}
+
+/// Whether evaluating an expression reads an element of an array, and can do nothing wrong.
+fn reads_element(e: &Expr) -> bool {
+    let wrong = |e: &Expr| match e {
+        Expr::Binary(op, _, by) => op.divides() && loops::Value::of(by).is_none(),
+        Expr::Call { .. } => true,
+        _ => false,
+    };
+    e.loads().any(|access| !access.indices.is_empty()) && !e.nodes().any(wrong)
 }
 
 /// Whether a floating-point constant is no NaN, and no zero of which one of the other sign is below

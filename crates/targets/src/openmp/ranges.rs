@@ -187,6 +187,23 @@ impl Ranges {
         }
     }
 
+    /// Whether all values of a loop variable are those of an `int`: it ends at a size that is one.
+    pub fn counts_in_int(&self, variable: &Expr, is_int: &dyn Fn(&Name) -> bool) -> bool {
+        fn ends(e: &Expr, is_int: &dyn Fn(&Name) -> bool) -> bool {
+            match e {
+                Expr::Int(value) => i32::try_from(*value).is_ok(),
+                Expr::Var(size) => is_int(size),
+                Expr::Binary(BinaryOp::Sub, a, k) => matches!(**k, Expr::Int(0..)) && ends(a, is_int),
+                Expr::Binary(BinaryOp::Min, a, b) => ends(a, is_int) || ends(b, is_int),
+                _ => false,
+            }
+        }
+        let Expr::Var(name) = variable else { return false };
+        let from = self.interval_of_name(name).low.is_some_and(|low| low >= i64::from(i32::MIN));
+        let end = self.loops.iter().rfind(|(var, _)| var == name).map(|(_, end)| end);
+        from && end.is_some_and(|end| ends(end, is_int))
+    }
+
     /// The interval of an `i64` expression.
     pub fn of(&self, e: &Expr) -> Interval {
         self.at_depth(e, DEPTH)

@@ -7,6 +7,7 @@ use loops::{Assign, BinaryOp, CompareOp, Diagnostic, Elem, Expr, Loop, LoopKind,
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
+use crate::openmp::imbalance::is_remainder;
 use crate::openmp::index_arithmetic;
 use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
@@ -131,12 +132,13 @@ fn leading_cast(product: CExpr) -> CExpr {
 /// statements in the innermost loop; none if a number depends on a loop of the nest or on data.
 fn extents_of(l: &Loop, inside: &mut Vec<Name>, extents: &mut Vec<Expr>) -> Option<i64> {
     let free = |e: &Expr| !e.has_loads() && e.vars().iter().all(|v| !inside.contains(v));
-    if !free(&l.lower) || !free(&l.upper) {
+    let lower = without_remainders(&l.lower);
+    if !free(&lower) || !free(&l.upper) {
         return None;
     }
-    let length = match &l.lower {
+    let length = match lower {
         Expr::Int(0) => l.upper.clone(),
-        lower => l.upper.clone() - lower.clone(),
+        lower => l.upper.clone() - lower,
     };
     extents.push(if l.step == 1 { length } else { length.floor_div(l.step) });
     inside.push(l.var.clone());
@@ -147,12 +149,26 @@ fn extents_of(l: &Loop, inside: &mut Vec<Name>, extents: &mut Vec<Expr>) -> Opti
     }
 }
 
+/// A sum, without the remainders in it: where the first iteration of a step is.
+fn without_remainders(e: &Expr) -> Expr {
+    match e {
+        _ if is_remainder(e) => Expr::Int(0),
+        Expr::Binary(BinaryOp::Add, a, b) => match (without_remainders(a), without_remainders(b)) {
+            (Expr::Int(0), other) | (other, Expr::Int(0)) => other,
+            (a, b) => a + b,
+        },
+        _ => e.clone(),
+    }
+}
+
 /// Whether a body has conditions, other than that a loop runs at all.
 fn conditional(body: &[Stmt]) -> bool {
     let condition = |stmt: &Stmt| match stmt {
         Stmt::If { cond, then, otherwise } => {
             let runs = |l: &Loop| *cond == Expr::compare(CompareOp::Lt, l.lower.clone(), l.upper.clone());
-            !(otherwise.is_empty() && then.iter().any(|s| matches!(s, Stmt::Loop(l) if runs(l))))
+            let alone = |body: &[Stmt]| body.iter().any(|s| matches!(s, Stmt::Loop(l) if runs(l)));
+            let within = |s: &Stmt| matches!(s, Stmt::Block { body, .. } if alone(body));
+            !(otherwise.is_empty() && (alone(then) || then.iter().any(within)))
         }
         _ => false,
     };
@@ -172,6 +188,7 @@ fn first_loop(body: &[Stmt]) -> Option<&Loop> {
     body.iter().find_map(|stmt| match stmt {
         Stmt::Loop(l) => Some(l),
         Stmt::If { then, otherwise, .. } => first_loop(then).or_else(|| first_loop(otherwise)),
+        Stmt::Block { body, .. } => first_loop(body),
         _ => None,
     })
 }
@@ -186,6 +203,7 @@ fn statements(body: &[Stmt]) -> Option<i64> {
         Stmt::Assign(_) => Some(all + 1),
         Stmt::Local(_) => Some(all),
         Stmt::If { then, otherwise, .. } => Some(all + statements(then)? + statements(otherwise)?),
+        Stmt::Block { body, .. } => Some(all + statements(body)?),
         _ => None,
     })
 }
