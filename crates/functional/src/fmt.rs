@@ -62,6 +62,8 @@ struct Formatter<'a> {
     in_let: bool,
     /// Whether the item is a type abbreviation.
     in_type: bool,
+    /// Whether the next `:` outside of brackets ends the head of a rule.
+    in_rule: bool,
 }
 
 /// Whether an operand has just ended, so that a `-` subtracts.
@@ -195,6 +197,7 @@ impl Formatter<'_> {
             self.mode = Some(Mode::Header);
             self.in_let = false;
             self.in_type = kind == TokenKind::Keyword(Keyword::Type);
+            self.in_rule = kind == TokenKind::Keyword(Keyword::Rule);
             self.line(breaks.max(1), 0);
         } else if breaks > 0 || self.after_comment() {
             let indent = self.indent(kind);
@@ -229,6 +232,10 @@ impl Formatter<'_> {
                 if let Some((outer, _)) = self.open.pop() {
                     self.mode = Some(outer);
                 }
+            }
+            TokenKind::Symbol(":") if self.in_rule && self.open.is_empty() => {
+                self.in_rule = false;
+                self.mode = Some(Mode::Expr);
             }
             TokenKind::Symbol(":") => self.mode = Some(Mode::Type),
             TokenKind::Symbol("=") => {
@@ -270,6 +277,8 @@ impl Formatter<'_> {
                 TokenKind::Symbol("]") => mode == Mode::Header,
                 _ => true,
             },
+            // The sizes of a rule stand behind its name as in a call.
+            "(" if self.in_rule && self.open.is_empty() => gap,
             "(" | "_" | "{" | "\\" => match last {
                 TokenKind::Symbol("(" | "[" | "{" | "\\") => false,
                 TokenKind::Symbol("]") => mode != Mode::Type,

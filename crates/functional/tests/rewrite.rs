@@ -5,10 +5,10 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::programs::Maker;
 use common::*;
 use functional::build::{self, Supply};
 use functional::eval::{Limits, Value, evaluate};
+use functional::random::Maker;
 use functional::rewrite::{Context, rules};
 use functional::strategy::{Options, Strategies};
 use functional::walk::{self, Position};

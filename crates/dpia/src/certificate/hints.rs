@@ -46,14 +46,15 @@ impl Hints {
                 _ => {}
             }
         }
-        let sum = |step: &Step| match (step.rule, &step.args[..]) {
+        let sum = |step: &Step| match (step.rule.name(), &step.args[..]) {
             ("reduceTree", [k]) => Some((false, k.clone())),
             ("reduceLanes", [k]) => Some((true, k.clone())),
             _ => None,
         };
-        let joins = steps.iter().any(|step| step.rule == "reduceJoin");
+        let joins = steps.iter().any(|step| step.rule.name() == "reduceJoin");
         let two = Size::constant(2);
-        let pairs = steps.iter().any(|step| step.rule.starts_with("reduce") && step.args.contains(&two));
+        let pairs =
+            steps.iter().any(|step| step.rule.name().starts_with("reduce") && step.args.contains(&two));
         Hints { mode, cuts, sums: steps.iter().filter_map(sum).collect(), lengths, joins, pairs }
     }
 
