@@ -28,7 +28,7 @@ use super::context::{Context, Refusal, Rewritten, no};
 use crate::checked::Entry;
 use crate::elaborate::{Given, instantiate};
 use crate::infer::TypedRule;
-use crate::infer::inferred_types::{Class, Ty};
+use crate::infer::inferred_types::{Class, Ty, show};
 use crate::term::{Fact, FactKind, Term};
 use crate::types::DataType;
 
@@ -155,6 +155,18 @@ impl DefinedRule {
     /// The comment above it.
     pub fn doc(&self) -> &str {
         &self.prepared.typed.left.doc
+    }
+
+    /// Its variables with their types, as text.
+    pub fn variables(&self) -> Vec<(Name, String)> {
+        let left = &self.prepared.typed.left;
+        let local = |k: &u32| &left.locals[*k as usize];
+        left.params.iter().map(local).map(|info| (info.name.clone(), show(&info.ty))).collect()
+    }
+
+    /// The type of both sides, as text.
+    pub fn ty(&self) -> String {
+        show(&self.prepared.typed.left.body.ty)
     }
 
     /// Tests it, once.
