@@ -37,3 +37,26 @@ fn coq_accepts_the_lemmas_of_rules() {
         lemmas.map(|line| format!("{line}\n")).collect()
     });
 }
+
+/// A certificate is about the definition before any rule, so rules of a program need no trust.
+#[test]
+fn loops_made_with_rules_of_a_program_are_certified() {
+    if let Err(missing) = Coq::command() {
+        golden::skipped(&missing.summary());
+        return;
+    }
+    let file = golden::folder("rules/schedules").join("fusion.loz");
+    for definition in ["inBlocks", "inLanes", "inTree"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_lozenge"))
+            .args(["prove", "--def", definition])
+            .arg(&file)
+            .env("XDG_CACHE_HOME", cache())
+            .env("NO_COLOR", "1")
+            .output()
+            .expect("the command runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains(&format!("{definition}: accepted")), "{said}");
+        let laws = said.lines().find(|line| line.contains("laws of arithmetic used")).unwrap_or_default();
+        assert_eq!(laws.contains("none"), definition == "inBlocks", "{laws}");
+    }
+}
