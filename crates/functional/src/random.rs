@@ -72,6 +72,9 @@ pub struct Maker {
     pub fuel: u32,
 }
 
+/// Values have at most so many numbers of a type.
+const MAX_NUMBERS: usize = 1 << 16;
+
 /// What was built by its type has that type.
 const TYPED: &str = "made by its type";
 
@@ -144,7 +147,7 @@ impl Maker {
         }
     }
 
-    /// A value of the type; none if there would have to be an index below 0.
+    /// A value of the type; none if there would have to be an index below 0, or it would be large.
     pub fn value(&mut self, ty: &DataType) -> Option<Value> {
         self.value_in(&[], ty)
     }
@@ -165,13 +168,17 @@ impl Maker {
                 self.value_in(&[shape, &[lanes]].concat(), &DataType::Scalar(*s))
             }
             DataType::Scalar(_) | DataType::Idx(_) | DataType::Pair(..) => {
-                let data = self.data(shape.iter().product(), ty)?;
+                let count = shape.iter().try_fold(1usize, |all, n| all.checked_mul(*n))?;
+                let data = self.data(count, ty)?;
                 Some(Value::Tensor(Tensor { shape: shape.to_vec(), data }))
             }
         }
     }
 
     fn data(&mut self, count: usize, ty: &DataType) -> Option<Data> {
+        if count > MAX_NUMBERS {
+            return None;
+        }
         Some(match ty {
             DataType::Scalar(Scalar::F64) => Data::F64((0..count).map(|_| self.float()).collect()),
             DataType::Scalar(Scalar::F32) => Data::F32((0..count).map(|_| self.float() as f32).collect()),

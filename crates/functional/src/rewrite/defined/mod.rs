@@ -27,8 +27,8 @@ use self::trial::{Effort, Verdict};
 use super::context::{Context, Refusal, Rewritten, no};
 use crate::checked::Entry;
 use crate::elaborate::{Given, instantiate};
-use crate::infer::TypedRule;
 use crate::infer::inferred_types::{Class, Ty, show};
+use crate::infer::{TypedRule, UNMATCHABLE};
 use crate::term::{Fact, FactKind, Term};
 use crate::types::DataType;
 
@@ -36,6 +36,9 @@ use crate::types::DataType;
 const UNDECIDED: Code = Code("S0202");
 /// A rule whose sides differ.
 pub const DIFFERENT: Code = Code("S0203");
+
+/// Most sizes of a rule, those that inference finds included.
+const MAX_SIZES: usize = 32;
 
 /// A rule with the pattern of its left side.
 #[derive(Debug)]
@@ -53,8 +56,13 @@ impl Prepared {
     /// # Errors
     /// If the left side can't be matched, or does not decide all sizes.
     pub(crate) fn new(typed: TypedRule) -> Result<Prepared, Diagnostic> {
-        let pattern = pattern::pattern(&typed.left)?;
         let signature = &typed.left.signature;
+        if signature.sizes.len() > MAX_SIZES {
+            let message = format!("a rule has at most {MAX_SIZES} sizes, not {}", signature.sizes.len());
+            return Err(Diagnostic::error(UNMATCHABLE, message, typed.left.body.span, "the left side")
+                .help("make several rules of it"));
+        }
+        let pattern = pattern::pattern(&typed.left)?;
         if let Some(size) = matching::undecided(&pattern, &signature.sizes, &typed.params).first() {
             let message =
                 format!("the left side of the rule `{}` does not decide the size `{size}`", signature.name);

@@ -15,7 +15,7 @@ use super::pattern::Seen;
 use super::{DefinedRule, Prepared};
 use crate::build;
 use crate::elaborate::{Assignment, Given, instantiate};
-use crate::eval::{self, Limits, Value, evaluate};
+use crate::eval::{self, Limits, Value, evaluate_within};
 use crate::facts::SizeFacts;
 use crate::infer::inferred_types::{Class, Ty};
 use crate::print;
@@ -23,6 +23,7 @@ use crate::random::{Dice, Maker, Numbers};
 use crate::rewrite::Context;
 use crate::term::{Binder, Definition, Fact, FactKind, Term};
 use crate::types::DataType;
+use crate::walk;
 
 /// How much is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,15 +101,18 @@ const MORE: Limits = Limits { elements: 1 << 18, steps: 1 << 19 };
 const LARGEST: i64 = 6;
 /// Constants up to this are sizes that are tried, too.
 const LARGEST_CONSTANT: i64 = 256;
-/// Most combinations of sizes.
-const MAX_COMBINATIONS: usize = 40_000;
+/// Most combinations of sizes; fewer where there are many sizes.
+const MAX_COMBINATIONS: usize = 4096;
+const FEW_SIZES: usize = 6;
+/// Nodes of programs and steps of evaluation, all programs of a rule together.
+const BUDGET: u64 = 1 << 21;
 
 /// Tests a rule.
 pub fn check(rule: &DefinedRule, effort: Effort) -> Verdict {
     let prepared = &*rule.prepared;
     let all = combinations(prepared);
-    let (mut instances, mut draws) = (0, 0);
-    while !all.is_empty() && instances < effort.instances && draws < effort.draws {
+    let (mut instances, mut draws, mut left) = (0, 0, BUDGET);
+    while !all.is_empty() && instances < effort.instances && draws < effort.draws && left > 0 {
         let mut dice = Dice::new(effort.seed.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(draws as u64));
         // Small sizes first, then all.
         let at = dice.below(all.len().min(4 + 2 * draws) as u64) as usize;
@@ -118,7 +122,7 @@ pub fn check(rule: &DefinedRule, effort: Effort) -> Verdict {
             (false, _) => Numbers::Special,
         };
         let fuel = 2 + (draws / 24).min(10) as u32;
-        let drawn = draw(rule, &all[at], numbers, fuel, dice);
+        let drawn = draw(rule, &all[at], numbers, fuel, dice, &mut left);
         draws += 1;
         match drawn {
             Drawn::Nothing => {}
@@ -135,10 +139,14 @@ pub fn check(rule: &DefinedRule, effort: Effort) -> Verdict {
 /// show it.
 fn smaller(rule: &DefinedRule, sizes: &[Sizes], seed: u64) -> Option<Box<Counterexample>> {
     let numbers = [Numbers::Exact, Numbers::Usual, Numbers::Special];
+    let mut left = BUDGET;
     for (sizes, numbers) in sizes.iter().flat_map(|sizes| numbers.map(|numbers| (sizes, numbers))) {
         for k in 0..24 {
             let dice = Dice::new(seed.wrapping_add(k));
-            if let Drawn::Different(found) = draw(rule, sizes, numbers, 1 + k as u32 / 4, dice) {
+            if left == 0 {
+                return None;
+            }
+            if let Drawn::Different(found) = draw(rule, sizes, numbers, 1 + k as u32 / 4, dice, &mut left) {
                 return Some(found);
             }
         }
@@ -166,7 +174,8 @@ fn combinations(prepared: &Prepared) -> Vec<Sizes> {
     let mut all: Vec<Sizes> = vec![Sizes::new()];
     for name in names {
         // Fewer values where there are many sizes.
-        let most = (MAX_COMBINATIONS / all.len().max(1)).max(2);
+        let limit = if names.len() <= FEW_SIZES { MAX_COMBINATIONS } else { MAX_COMBINATIONS / 16 };
+        let most = (8 * limit / all.len().max(1)).max(2);
         let with = |sizes: &Sizes| -> Vec<Sizes> {
             let extended = |value: &i64| {
                 let mut sizes = sizes.clone();
@@ -177,7 +186,7 @@ fn combinations(prepared: &Prepared) -> Vec<Sizes> {
         };
         all = all.iter().flat_map(with).collect();
         all.sort_by_key(|sizes| sizes.values().sum::<i64>());
-        all.truncate(MAX_COMBINATIONS);
+        all.truncate(limit);
     }
     all
 }
@@ -218,7 +227,7 @@ enum Drawn {
 }
 
 /// The program of some choices.
-fn draw(rule: &DefinedRule, sizes: &Sizes, numbers: Numbers, fuel: u32, dice: Dice) -> Drawn {
+fn draw(rule: &DefinedRule, sizes: &Sizes, numbers: Numbers, fuel: u32, dice: Dice, left: &mut u64) -> Drawn {
     let prepared = &*rule.prepared;
     let typed = &prepared.typed;
     let mut lengths: Vec<Size> = (1..4).map(Size::constant).collect();
@@ -249,8 +258,10 @@ fn draw(rule: &DefinedRule, sizes: &Sizes, numbers: Numbers, fuel: u32, dice: Di
     };
     let facts = SizeFacts::none();
     let mut cx = Context { supply: &mut supply, facts: &facts, reassociate: true };
+    *left = left.saturating_sub(1 + walk::count(&before) as u64);
     let Ok(after) = rule.apply(&mut cx, &constants, &before) else { return Drawn::Nothing };
-    compared(rule, before, after, params, args)
+    *left = left.saturating_sub(walk::count(&after) as u64);
+    compared(rule, before, after, params, args, left)
 }
 
 fn definition(name: &str, params: &[Binder], body: Term) -> Definition {
@@ -258,14 +269,27 @@ fn definition(name: &str, params: &[Binder], body: Term) -> Definition {
     Definition { name: name.into(), sizes, facts, params: params.to_vec(), body, span: Span::default() }
 }
 
-fn compared(rule: &DefinedRule, before: Term, after: Term, params: Vec<Binder>, args: Vec<Value>) -> Drawn {
+fn compared(
+    rule: &DefinedRule,
+    before: Term,
+    after: Term,
+    params: Vec<Binder>,
+    args: Vec<Value>,
+    left: &mut u64,
+) -> Drawn {
     let (before, after) = (definition("before", &params, before), definition("after", &params, after));
     if crate::check(&before).is_err() {
         return Drawn::Nothing;
     }
     let none = BTreeMap::new();
-    let Ok(expected) = evaluate(&before, &none, &args, LIMITS) else { return Drawn::Nothing };
-    let found = crate::check(&after).and_then(|()| evaluate(&after, &none, &args, MORE));
+    let mut evaluated = |definition: &Definition, limits: Limits| {
+        let mut rest = limits;
+        let value = evaluate_within(definition, &none, &args, &mut rest);
+        *left = left.saturating_sub(limits.steps - rest.steps);
+        value
+    };
+    let Ok(expected) = evaluated(&before, LIMITS) else { return Drawn::Nothing };
+    let found = crate::check(&after).and_then(|()| evaluated(&after, MORE));
     let (difference, found) = match found {
         Err(error) if error.code == eval::LIMIT => return Drawn::Nothing,
         Err(error) => (format!("what it makes has no value: {}", error.message), None),
