@@ -334,7 +334,8 @@ module.exports = grammar({
     at: ($) =>
       seq(
         choice("at", "inside"),
-        field("primitive", choice($.identifier, alias("let", $.identifier))),
+        field("place", choice($.identifier, alias("let", $.identifier))),
+        optional(seq("named", field("variable", $.identifier))),
         field("number", optional($.natural)),
         field("strategy", $._strategy_prefix),
       ),

@@ -294,6 +294,11 @@ fn shortened(rule: &str, maker: &mut Maker, parts: Parts) -> Option<Term> {
             let xs = if rule == "splitZip" { build::zip(ys, mapped).unwrap() } else { mapped };
             ok(build::split(2, xs))
         }
+        "slideMap" => {
+            let ys = arr(maker, &(n + Size::constant(2)), &t);
+            let mapped = map(maker, &f64, ys);
+            ok(build::slide(3.into(), 1.into(), mapped))
+        }
         "mapConcat" => {
             let ys = arr(maker, &k, &t);
             Some(map(maker, &u, build::concat(xs, ys).unwrap()))

@@ -34,7 +34,6 @@
 (strategy_definition definition: (identifier) @function.call)
 (rule name: (identifier) @function.call)
 (rule name: (builtin) @function.builtin)
-(at primitive: (identifier) @function.builtin)
 
 ; Types.
 
@@ -52,7 +51,7 @@
 "import" @keyword.import
 ["if" "then" "else"] @keyword.conditional
 (combinator name: _ @keyword)
-["child" "at" "position" "root" "inside"] @keyword
+["child" "at" "named" "position" "root" "inside"] @keyword
 
 ; Literals.
 

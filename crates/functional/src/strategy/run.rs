@@ -256,11 +256,11 @@ impl Runner<'_> {
             }
             Strategy::AtPosition(below, s) => self.at(s, term, position, below),
             Strategy::At(pattern, n, s) => {
-                let below = self.find(*pattern, *n, term, position)?;
+                let below = self.find(pattern, *n, term, position)?;
                 self.at(s, term, position, &below)
             }
             Strategy::Inside(pattern, n, s) => {
-                let below = self.find_function(*pattern, *n, term, position)?;
+                let below = self.find_function(pattern, *n, term, position)?;
                 self.at(s, term, position, &below)
             }
             Strategy::Auto => {
@@ -372,7 +372,7 @@ impl Runner<'_> {
             Stop::Broken(Box::new(diagnostic))
         };
         let mut args = Vec::with_capacity(call.args.len());
-        for arg in &call.args {
+        for (k, arg) in call.args.iter().enumerate() {
             let arg = match self.frames.last() {
                 Some((_, bound)) => {
                     arg.substitute(&|name| bound.iter().find(|(n, _)| n == name).map(|(_, s)| s.clone()))
@@ -380,7 +380,8 @@ impl Runner<'_> {
                 None => arg.clone(),
             };
             let arg = arg.substitute(&|name| self.of_machine(name, term));
-            if let Some(unknown) = arg.params().into_iter().find(|name| !self.sizes.contains(name)) {
+            let unknown = arg.params().into_iter().find(|name| !self.sizes.contains(name));
+            if let Some(unknown) = unknown.filter(|_| !self.names_a_place(&call.name, k, &arg)) {
                 let definition = &self.trace.definition;
                 let message = format!(
                     "`{unknown}` is neither a size of `{definition}` nor a parameter of the strategy"
