@@ -13,4 +13,5 @@ mod ty;
 
 pub use ast::{Def, Expr, Ident, Module, RuleDef};
 pub use parser::{MAX_BYTES, MAX_DEPTH, parse_module};
+pub(crate) use rule::REASSOCIATE;
 pub(crate) use ty::{parse_relation, parse_scheme};

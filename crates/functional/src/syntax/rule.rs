@@ -7,7 +7,7 @@ use super::parser::Parser;
 use super::token::TokenKind;
 
 /// The word before a rule that may change the order of additions, as before a strategy.
-const REASSOCIATE: &str = "reassociate";
+pub(crate) const REASSOCIATE: &str = "reassociate";
 
 impl Parser<'_> {
     pub(super) fn rule(&mut self) -> Option<RuleDef> {
