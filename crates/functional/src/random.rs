@@ -381,45 +381,8 @@ impl Maker {
                 build::reduce(Prim::ScanSeq, f, init, xs).expect(TYPED)
             }
             11 => build::apply(Prim::Copy, vec![Arg::Term(self.term(&ty))]).expect(TYPED),
-            12 | 13 => match (t, n.as_constant()) {
-                (_, Some(4)) => {
-                    let rows = DataType::array(2.into(), DataType::array(2.into(), t.clone()));
-                    build::join(self.term(&rows)).expect(TYPED)
-                }
-                (DataType::Array(m, e), _) => {
-                    let turned = DataType::array(m.clone(), DataType::array(n.clone(), (**e).clone()));
-                    build::transpose(self.term(&turned)).expect(TYPED)
-                }
-                _ => build::reverse(self.term(&ty)).expect(TYPED),
-            },
-            14 | 15 => match t {
-                DataType::Array(m, e) if m.as_constant() != Some(0) => {
-                    let flat = DataType::array(n.clone() * m.clone(), (**e).clone());
-                    let args = vec![Arg::Size(m.clone()), Arg::Term(self.term(&flat))];
-                    build::apply_as(Prim::Split, args, &ty).expect(TYPED)
-                }
-                DataType::Pair(a, b) => {
-                    let (a, b) = (
-                        DataType::array(n.clone(), (**a).clone()),
-                        DataType::array(n.clone(), (**b).clone()),
-                    );
-                    let (a, b) = (self.term(&a), self.term(&b));
-                    build::zip(a, b).expect(TYPED)
-                }
-                _ => self.anything(&ty),
-            },
-            16 => {
-                let rest = DataType::array(n.clone(), t.clone());
-                let f = {
-                    let last = build::apply(Prim::IdxPred, vec![Arg::Size(n.clone())]).expect(TYPED);
-                    self.supply
-                        .lambda1("i", DataType::Idx(n.clone()), |_, i| {
-                            build::apply(Prim::SubIdx, vec![Arg::Term(last), Arg::Term(i)])
-                        })
-                        .expect(TYPED)
-                };
-                build::apply(Prim::Reorder, vec![Arg::Fun(f), Arg::Term(self.term(&rest))]).expect(TYPED)
-            }
+            12..=15 => self.rearranged(n, t),
+            16 => self.backwards(n, &ty),
             17 => {
                 let base = DataType::array(n.clone(), t.clone());
                 let (value, xs) = (self.term(t), self.term(&base));
@@ -444,6 +407,53 @@ impl Maker {
                 build::fst(build::unzip(self.term(&pairs)).expect(TYPED)).expect(TYPED)
             }
         }
+    }
+
+    /// An array of joined, turned or split rows, or of pairs.
+    fn rearranged(&mut self, n: &Size, t: &DataType) -> Term {
+        let ty = DataType::array(n.clone(), t.clone());
+        match self.dice.below(2) {
+            0 => match (t, n.as_constant()) {
+                (_, Some(4)) => {
+                    let rows = DataType::array(2.into(), DataType::array(2.into(), t.clone()));
+                    build::join(self.term(&rows)).expect(TYPED)
+                }
+                (DataType::Array(m, e), _) => {
+                    let turned = DataType::array(m.clone(), DataType::array(n.clone(), (**e).clone()));
+                    build::transpose(self.term(&turned)).expect(TYPED)
+                }
+                _ => build::reverse(self.term(&ty)).expect(TYPED),
+            },
+            _ => match t {
+                DataType::Array(m, e) if m.as_constant() != Some(0) => {
+                    let flat = DataType::array(n.clone() * m.clone(), (**e).clone());
+                    let args = vec![Arg::Size(m.clone()), Arg::Term(self.term(&flat))];
+                    build::apply_as(Prim::Split, args, &ty).expect(TYPED)
+                }
+                DataType::Pair(a, b) => {
+                    let (a, b) = (
+                        DataType::array(n.clone(), (**a).clone()),
+                        DataType::array(n.clone(), (**b).clone()),
+                    );
+                    let (a, b) = (self.term(&a), self.term(&b));
+                    build::zip(a, b).expect(TYPED)
+                }
+                _ => self.anything(&ty),
+            },
+        }
+    }
+
+    /// An array in reverse order, by its subscripts.
+    fn backwards(&mut self, n: &Size, ty: &DataType) -> Term {
+        let f = {
+            let last = build::apply(Prim::IdxPred, vec![Arg::Size(n.clone())]).expect(TYPED);
+            self.supply
+                .lambda1("i", DataType::Idx(n.clone()), |_, i| {
+                    build::apply(Prim::SubIdx, vec![Arg::Term(last), Arg::Term(i)])
+                })
+                .expect(TYPED)
+        };
+        build::apply(Prim::Reorder, vec![Arg::Fun(f), Arg::Term(self.term(ty))]).expect(TYPED)
     }
 }
 

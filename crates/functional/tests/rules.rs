@@ -27,20 +27,24 @@ fn checked(text: &str) -> Checked {
 
 #[test]
 fn rules_have_these_verdicts() {
-    golden::check("rules/verdicts", "loz", "out", |case| {
-        let checked = checked(&case.input);
-        let mut out = String::new();
-        for rule in checked.own_rules() {
-            let _ = match check(&rule, Effort::default()) {
-                Verdict::Agrees { instances } => writeln!(out, "{}: agrees on {instances}", rule.name()),
-                Verdict::Differs(found) => {
-                    writeln!(out, "\n{}: {}\n{found}\n", rule.name(), found.difference)
-                }
-                Verdict::Untested { draws } => writeln!(out, "{}: untested, {draws} draws", rule.name()),
-            };
-        }
-        out
-    });
+    for area in ["rules/verdicts", "rules/kinds"] {
+        golden::check(area, "loz", "out", |case| verdicts(&case.input));
+    }
+}
+
+fn verdicts(text: &str) -> String {
+    let checked = checked(text);
+    let mut out = String::new();
+    for rule in checked.own_rules() {
+        let _ = match check(&rule, Effort::default()) {
+            Verdict::Agrees { instances } => writeln!(out, "{}: agrees on {instances}", rule.name()),
+            Verdict::Differs(found) => {
+                writeln!(out, "\n{}: {}\n{found}\n", rule.name(), found.difference)
+            }
+            Verdict::Untested { draws } => writeln!(out, "{}: untested, {draws} draws", rule.name()),
+        };
+    }
+    out
 }
 
 /// At sizes 0, 1, primes and others: the same value bit for bit, or nearly where additions were

@@ -54,37 +54,14 @@ pub(crate) fn infer_rule(env: &Env, rule: &RuleDef) -> Result<TypedRule, Vec<Dia
 impl Infer<'_> {
     /// None if an error was reported that makes all that follows an echo.
     fn rule_of(&mut self, rule: &RuleDef) -> Option<TypedRule> {
-        let mut sizes: Vec<Name> = Vec::new();
-        for size in rule.params.iter().chain(&rule.sizes) {
-            if self.sizes.insert(size.name.clone(), size.span).is_some() {
-                self.twice("size", &size.name, size.span);
-            }
-            sizes.push(size.name.clone());
-        }
-        let mut implied = BTreeMap::new();
-        sizes_of_left(&rule.left, &mut implied);
-        rule.vars.iter().for_each(|var| sizes_of_type(&var.ty, &mut implied));
-        implied.retain(|name, _| rule.vars.iter().all(|var| var.name.name != *name));
-        for (name, span) in implied {
-            if !self.sizes.contains_key(&name) {
-                self.sizes.insert(name.clone(), span);
-                sizes.push(name);
-            }
-        }
+        let mut sizes = self.sizes_of_rule(rule);
         let mut types = self.type_params(&rule.types);
         let required = self.facts_of(&rule.facts);
         self.solver.facts = SizeFacts::new(&required);
         let params = self.variables(rule);
         let mut left = self.infer(&rule.left);
         self.settle();
-        if matches!(self.solver.shallow(&left.ty), Ty::Fun(..)) {
-            let found = self.shown(&left.ty);
-            let message = format!("the left side of a rule must be data, not the function `{found}`");
-            self.error(
-                Diagnostic::error(UNMATCHABLE, message, rule.left.span, "a function")
-                    .help("give the function its arguments: strategies go to terms, not to functions"),
-            );
-        }
+        self.left_is_data(&left);
         if !self.diagnostics.is_empty() {
             return None;
         }
@@ -144,6 +121,39 @@ impl Infer<'_> {
             right: side(locals, right, params),
             name_span: rule.name.span,
         })
+    }
+
+    /// Declares the sizes: those of the head, and those that the left side names.
+    fn sizes_of_rule(&mut self, rule: &RuleDef) -> Vec<Name> {
+        let mut sizes: Vec<Name> = Vec::new();
+        for size in rule.params.iter().chain(&rule.sizes) {
+            if self.sizes.insert(size.name.clone(), size.span).is_some() {
+                self.twice("size", &size.name, size.span);
+            }
+            sizes.push(size.name.clone());
+        }
+        let mut implied = BTreeMap::new();
+        sizes_of_left(&rule.left, &mut implied);
+        rule.vars.iter().for_each(|var| sizes_of_type(&var.ty, &mut implied));
+        implied.retain(|name, _| rule.vars.iter().all(|var| var.name.name != *name));
+        for (name, span) in implied {
+            if !self.sizes.contains_key(&name) {
+                self.sizes.insert(name.clone(), span);
+                sizes.push(name);
+            }
+        }
+        sizes
+    }
+
+    fn left_is_data(&mut self, left: &Node) {
+        if matches!(self.solver.shallow(&left.ty), Ty::Fun(..)) {
+            let found = self.shown(&left.ty);
+            let message = format!("the left side of a rule must be data, not the function `{found}`");
+            self.error(
+                Diagnostic::error(UNMATCHABLE, message, left.span, "a function")
+                    .help("give the function its arguments: strategies go to terms, not to functions"),
+            );
+        }
     }
 
     /// What the left side says of types.
