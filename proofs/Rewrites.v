@@ -91,6 +91,7 @@ Lemma takeZip n (x : arr A) (y : arr B) : take (zip x y) =[n] zip (take x) (take
 Lemma dropZip n k (x : arr A) (y : arr B) : drop k (zip x y) =[n] zip (drop k x) (drop k y). Proof. reflexivity. Qed.
 Lemma splitZip m k (x : arr A) (y : arr B) : split k (zip x y) =[m, k] map (fun p => zip (fst p) (snd p)) (zip (split k x) (split k y)). Proof. reflexivity. Qed.
 Lemma splitMap m k (f : A -> B) x : split k (map f x) =[m, k] map (map f) (split k x). Proof. reflexivity. Qed.
+Lemma slideMap m w s (f : A -> B) x : slide s (map f x) =[m, w] map (map f) (slide s x). Proof. reflexivity. Qed.
 Lemma joinMapMap n k (f : A -> B) x : join k (map (map f) x) =[n] map f (join k x). Proof. reflexivity. Qed.
 Lemma mapConcat n l (f : A -> B) x y : map f (concat l x y) =[n] concat l (map f x) (map f y). Proof. intros i _. unfold map, concat. now destruct (i <? l). Qed.
 Lemma unzipZip n (x : arr A) (y : arr B) : fst (unzip (zip x y)) =[n] x /\ snd (unzip (zip x y)) =[n] y. Proof. split; reflexivity. Qed.

@@ -62,7 +62,14 @@ module.exports = grammar({
   rules: {
     source_file: ($) => repeat($._item),
 
-    _item: ($) => choice($.definition, $.type_definition, $.import, $.strategy_definition),
+    _item: ($) =>
+      choice(
+        $.definition,
+        $.type_definition,
+        $.import,
+        $.strategy_definition,
+        $.rule_definition,
+      ),
 
     comment: (_) => token(seq("--", /[^\n]*/)),
 
@@ -106,6 +113,23 @@ module.exports = grammar({
       seq("(", field("name", repeat1($.identifier)), ":", field("type", $._type), ")"),
 
     facts: ($) => seq("where", commaSep($._expression)),
+
+    // Rules.
+
+    rule_definition: ($) =>
+      seq(
+        "rule",
+        field("name", $.identifier),
+        repeat(choice($.rule_sizes, $.size_parameters, $.type_parameters, $.parameters)),
+        ":",
+        optional("reassociate"),
+        field("left", $._expression),
+        "->",
+        field("right", $._expression),
+        optional($.facts),
+      ),
+
+    rule_sizes: ($) => seq("(", commaSep($.identifier), ")"),
 
     // Types.
 
@@ -310,7 +334,8 @@ module.exports = grammar({
     at: ($) =>
       seq(
         choice("at", "inside"),
-        field("primitive", choice($.identifier, alias("let", $.identifier))),
+        field("place", choice($.identifier, alias("let", $.identifier))),
+        optional(seq("named", field("variable", $.identifier))),
         field("number", optional($.natural)),
         field("strategy", $._strategy_prefix),
       ),

@@ -14,3 +14,15 @@ sed 's/60/6/' six.gsl > within.gsl; lozenge check-rules within.gsl | head -1
 lozenge check-rules backward.gsl --instances 512 | head -2
 # what Clip had as attributes is not there for a rule of Clip as it is now
 lozenge optimize clipped.graph --rules clipped.gsl --check 2 -o clipped.onnx | grep -e nodes: -e check:
+# rules of a functional program: tested, used, replayed
+lozenge check-rules own.loz; echo $?
+lozenge check-rules own.loz softmax.gsl --rule fuse2 --instances 8
+lozenge --json check-rules own.loz --rule lostZero --rule fuse2
+lozenge check-rules own.loz --rule fuse3
+lozenge check-rules softmax.gsl --emit lemma
+lozenge compile own.loz --def inBlocks --emit trace | tee own.trace
+lozenge compile own.loz --def inBlocks -o first.c; lozenge compile own.loz --def grow --replay own.trace -o second.c; grep -c "for (" first.c; sed 's/inBlocks/grow/g' first.c | cmp - second.c
+lozenge compile own.loz --def grow --strategy 'fuse2; blocked(3)'
+lozenge compile own.loz --def wrong -o wrong.c; ls wrong.c
+lozenge run own.loz --def inBlocks --size n=3 --check | grep check:
+lozenge fmt --check own.loz

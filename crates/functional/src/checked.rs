@@ -9,9 +9,11 @@ use loops::suggest::nearest;
 use loops::{Code, Diagnostic, Name, Span};
 
 use crate::elaborate;
-use crate::infer::{Env, TypedDef, check_name, infer_definition, infer_type};
+use crate::infer::{Env, TypedDef, check_name, infer_definition, infer_rule, infer_type};
+use crate::rewrite::DefinedRule;
+use crate::rewrite::defined::Prepared;
 use crate::strategy::{self, Options, Strategies};
-use crate::syntax::ast::{Def, Expr, ExprKind, Module, Pattern, StrategyText};
+use crate::syntax::ast::{Def, Expr, ExprKind, Ident, Module, Pattern, StrategyText};
 use crate::syntax::parse_module;
 use crate::term::Definition;
 use crate::types::DataType;
@@ -119,6 +121,7 @@ pub struct Checked {
     pub(crate) defs: BTreeMap<Name, Entry>,
     order: Vec<Name>,
     strategies: Vec<(usize, StrategyText)>,
+    rules: Vec<(usize, Arc<Prepared>)>,
     root: usize,
     /// All strategies, read once.
     set: OnceLock<Result<Strategies, Vec<Diagnostic>>>,
@@ -235,6 +238,7 @@ fn check_file(
             diagnostics.push(again(message).context(def.name.span, "the definition"));
         }
     }
+    rule_names(module, &strategies, diagnostics);
     for def in in_order(&by_name, diagnostics, &mut env.failed) {
         match infer_definition(&env, def) {
             Ok(typed) => {
@@ -247,9 +251,34 @@ fn check_file(
             }
         }
     }
+    for rule in &module.rules {
+        match infer_rule(&env, rule) {
+            Ok(typed) => match Prepared::new(typed) {
+                Ok(prepared) => checked.rules.push((file, Arc::new(prepared))),
+                Err(error) => diagnostics.push(error),
+            },
+            Err(errors) => diagnostics.extend(errors),
+        }
+    }
     checked.order.extend(module.defs.iter().map(|d| d.name.name.clone()));
     diagnostics.sort_by_key(|d| d.labels.first().map_or(0, |l| l.span.start));
     env
+}
+
+/// Refuses two rules of one name, and a rule with the name of a strategy.
+fn rule_names(module: &Module, strategies: &BTreeMap<&Name, Span>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut rules: BTreeMap<&Name, Span> = BTreeMap::new();
+    for Ident { name, span } in module.rules.iter().map(|rule| &rule.name) {
+        let again = |message| Diagnostic::error(Code("F0202"), message, *span, "defined again");
+        if let Some(first) = rules.insert(name, *span) {
+            let message = format!("the rule `{name}` is defined twice");
+            diagnostics.push(again(message).context(first, "first defined here"));
+        }
+        if let Some(strategy) = strategies.get(name) {
+            let message = format!("the rule `{name}` has the name of a strategy");
+            diagnostics.push(again(message).context(*strategy, "the strategy"));
+        }
+    }
 }
 
 /// Sorts the definitions so that each comes after those that it uses. Definitions that use
@@ -318,7 +347,11 @@ fn uses<'d>(def: &Def, defs: &BTreeMap<&'d Name, &'d Def>) -> Vec<(&'d Def, Span
 }
 
 /// Visits every name of an expression that no pattern of the expression binds.
-fn names<'e>(expr: &'e Expr, bound: &mut BTreeMap<&'e Name, usize>, visit: &mut dyn FnMut(&'e Name, Span)) {
+pub(crate) fn names<'e>(
+    expr: &'e Expr,
+    bound: &mut BTreeMap<&'e Name, usize>,
+    visit: &mut dyn FnMut(&'e Name, Span),
+) {
     match &expr.kind {
         ExprKind::Name(name) => {
             if bound.get(name).is_none_or(|n| *n == 0) {
@@ -388,12 +421,27 @@ impl Checked {
     /// What is wrong with their texts.
     pub fn strategy_set(&self) -> Result<&Strategies, Vec<Diagnostic>> {
         let read = || {
-            Strategies::with(self.strategies.iter().map(|(file, text)| {
+            let strategies = Strategies::with(self.strategies.iter().map(|(file, text)| {
                 let span = (*file == self.root).then_some(text.span);
                 (&text.name.name, text.text.as_str(), span)
-            }))
+            }))?;
+            Ok(strategies.with_rules(self.defined_rules()))
         };
         self.set.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+
+    /// The rules of all files, in their order.
+    fn defined_rules(&self) -> Vec<DefinedRule> {
+        let defs = Arc::new(if self.rules.is_empty() { BTreeMap::new() } else { self.defs.clone() });
+        let rule = |(file, rule): &(usize, Arc<Prepared>)| {
+            DefinedRule::new(rule.clone(), defs.clone(), *file == self.root)
+        };
+        self.rules.iter().map(rule).collect()
+    }
+
+    /// The rules of the file that was asked for, in its order.
+    pub fn own_rules(&self) -> Vec<DefinedRule> {
+        self.defined_rules().into_iter().filter(DefinedRule::is_own).collect()
     }
 
     /// The definition that a strategy of this name is for (`strategy NAME = for DEFINITION: ...`),

@@ -7,8 +7,8 @@
 use loops::Diagnostic;
 
 use crate::syntax::ast::BinOp;
-use crate::syntax::parse_module;
 use crate::syntax::token::{Keyword, Token, TokenKind, lex};
+use crate::syntax::{REASSOCIATE, parse_module};
 
 /// The formatted text.
 ///
@@ -62,6 +62,10 @@ struct Formatter<'a> {
     in_let: bool,
     /// Whether the item is a type abbreviation.
     in_type: bool,
+    /// Whether the next `:` outside of brackets ends the head of a rule.
+    in_rule: bool,
+    /// Whether the item is a rule, whose right side is no part of its left one.
+    of_rule: bool,
 }
 
 /// Whether an operand has just ended, so that a `-` subtracts.
@@ -177,7 +181,10 @@ impl Formatter<'_> {
         let header = self.open.is_empty() && self.mode.is_some_and(|m| m != Mode::Expr);
         // An argument of the application that the line before began.
         let argument = starts_atom(kind) && last.is_some_and(ends_operand);
-        let indent = if last == Some(TokenKind::Symbol("->")) {
+        let right = self.of_rule && self.open.is_empty() && kind == TokenKind::Symbol("->");
+        let indent = if right {
+            base
+        } else if last == Some(TokenKind::Symbol("->")) {
             base.max(self.here + 2)
         } else if header || argument || continues(kind) {
             base + 2
@@ -195,6 +202,8 @@ impl Formatter<'_> {
             self.mode = Some(Mode::Header);
             self.in_let = false;
             self.in_type = kind == TokenKind::Keyword(Keyword::Type);
+            self.in_rule = kind == TokenKind::Keyword(Keyword::Rule);
+            self.of_rule = self.in_rule;
             self.line(breaks.max(1), 0);
         } else if breaks > 0 || self.after_comment() {
             let indent = self.indent(kind);
@@ -204,9 +213,14 @@ impl Formatter<'_> {
         }
         let sign = matches!(kind, TokenKind::Symbol("-" | "!"))
             && self.last.is_none_or(|(last, _)| !ends_operand(last));
-        self.out.push_str(&self.source[token.span.start as usize..token.span.end as usize]);
+        let text = &self.source[token.span.start as usize..token.span.end as usize];
+        self.out.push_str(text);
         self.enter(kind);
-        self.last = Some((kind, sign));
+        // The left side of a rule is no argument of the word in front of it.
+        let behind_head = self.last == Some((TokenKind::Symbol(":"), false)) && self.open.is_empty();
+        if !(self.of_rule && behind_head && text == REASSOCIATE) {
+            self.last = Some((kind, sign));
+        }
         self.end = token.span.end as usize;
     }
 
@@ -229,6 +243,10 @@ impl Formatter<'_> {
                 if let Some((outer, _)) = self.open.pop() {
                     self.mode = Some(outer);
                 }
+            }
+            TokenKind::Symbol(":") if self.in_rule && self.open.is_empty() => {
+                self.in_rule = false;
+                self.mode = Some(Mode::Expr);
             }
             TokenKind::Symbol(":") => self.mode = Some(Mode::Type),
             TokenKind::Symbol("=") => {
@@ -270,6 +288,8 @@ impl Formatter<'_> {
                 TokenKind::Symbol("]") => mode == Mode::Header,
                 _ => true,
             },
+            // The sizes of a rule stand behind its name as in a call.
+            "(" if self.in_rule && self.open.is_empty() && last == TokenKind::Name => gap,
             "(" | "_" | "{" | "\\" => match last {
                 TokenKind::Symbol("(" | "[" | "{" | "\\") => false,
                 TokenKind::Symbol("]") => mode != Mode::Type,

@@ -20,6 +20,7 @@ pub mod infer;
 pub mod prim;
 pub mod print;
 pub mod prove;
+pub mod random;
 pub mod rewrite;
 pub mod strategy;
 pub mod syntax;

@@ -10,6 +10,7 @@ use std::fmt;
 use loops::Size;
 
 use crate::build::Supply;
+use crate::prim::Prim;
 use crate::term::{Arg, Binder, Lambda, Term, TermKind, Var};
 use crate::types::DataType;
 
@@ -241,6 +242,28 @@ pub fn free_vars(term: &Term) -> BTreeSet<Var> {
     used
 }
 
+/// The variable that a term is a component of, if it is one, and the way to it from there: `fst`
+/// and `snd`.
+pub(crate) fn component(term: &Term) -> (Option<&Var>, Vec<Prim>) {
+    let (mut here, mut path) = (term, Vec::new());
+    loop {
+        match here.kind() {
+            TermKind::Var(var) => {
+                path.reverse();
+                return (Some(var), path);
+            }
+            TermKind::Prim(prim @ (Prim::Fst | Prim::Snd), args) => match args.as_slice() {
+                [Arg::Term(inner)] => {
+                    path.push(*prim);
+                    here = inner;
+                }
+                _ => return (None, path),
+            },
+            _ => return (None, path),
+        }
+    }
+}
+
 /// How often a variable is used.
 pub fn occurrences(term: &Term, var: &Var) -> usize {
     let mut uses = 0;
@@ -360,6 +383,29 @@ impl Substitution<'_> {
         self.renamed.insert(binder.var.clone(), fresh.var.clone());
         fresh
     }
+}
+
+/// The halves of a pair that is written out.
+pub(crate) fn halves(term: &Term) -> Option<(&Term, &Term)> {
+    match term.kind() {
+        TermKind::Prim(Prim::Pair, args) => match args.as_slice() {
+            [Arg::Term(a), Arg::Term(b)] => Some((a, b)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The term with `fst` and `snd` of explicit pairs resolved.
+pub(crate) fn settled(term: &Term) -> Term {
+    let term = map_children(term, |_, child| settled(child));
+    if let TermKind::Prim(prim @ (Prim::Fst | Prim::Snd), args) = term.kind()
+        && let [Arg::Term(pair)] = args.as_slice()
+        && let Some((a, b)) = halves(pair)
+    {
+        return if *prim == Prim::Fst { a.clone() } else { b.clone() };
+    }
+    term
 }
 
 /// The term with every size replaced, in types too.

@@ -117,7 +117,7 @@ fn what_is_nested_too_deeply_is_refused() {
 #[test]
 fn programs_are_formatted() {
     golden::check("functional/fmt", "loz", "out", |case| formatted(&case.input));
-    for area in ["functional/types", "../library"] {
+    for area in ["functional/types", "../library", "rules"] {
         for case in golden::cases(area, "loz") {
             let text = formatted(&case.input);
             let difference = golden::diff(&case.input, &text);

@@ -7,6 +7,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use functional::rewrite::defined::trial::{self, Effort};
 use functional::syntax::token::{TokenKind, lex};
 use functional::{Definition, FactKind, check, check_module, parse_module};
 use loops::Name;
@@ -71,6 +72,8 @@ fn survives(text: &str) -> bool {
             return false;
         }
     };
+    let effort = Effort { instances: 4, draws: 16, seed: 1 };
+    checked.own_rules().iter().for_each(|rule| drop(trial::check(rule, effort)));
     for summary in checked.definitions().iter().filter(|d| d.stands_alone) {
         match checked.elaborate(&summary.name) {
             Err(errors) => assert!(errors.iter().all(|e| e.code.0 == "F0505"), "{text}\n{errors:?}"),
@@ -131,6 +134,7 @@ const WORDS: &[&str] = &[
     "type",
     "import",
     "strategy",
+    "rule",
     "true",
     "inf",
     "f",
@@ -213,10 +217,11 @@ fn mutated_programs_are_refused_or_right() {
     let mut sources: Vec<String> =
         golden::cases("functional/types", "loz").into_iter().map(|c| c.input).collect();
     sources.extend(golden::cases("../library", "loz").into_iter().map(|c| c.input));
+    sources.extend(golden::cases("rules", "loz").into_iter().map(|c| c.input));
     let definitions: Vec<String> = sources
         .iter()
         .flat_map(|s| s.split("\n\n"))
-        .filter(|s| s.contains("def ") && !s.contains("import"))
+        .filter(|s| (s.contains("def ") || s.contains("rule ")) && !s.contains("import"))
         .map(str::to_owned)
         .collect();
     let accepted = std::sync::atomic::AtomicUsize::new(0);

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::programs::Maker;
 use common::*;
 use functional::build::{self, Supply};
 use functional::eval::Value;
+use functional::random::Maker;
 use functional::{Arg, DataType, Prim, Term};
 use loops::Size;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 fn bench(seed: u64, len: usize) -> (Bench, Term, functional::Lambda) {
     let mut maker = Maker::new(seed, 8);
     let ty = array(len as i64, F64);
-    let value = maker.value(&ty);
+    let value = maker.value(&ty).expect("numbers");
     let mut b = Bench { sizes: maker.sizes.iter().cloned().collect(), ..Bench::default() };
     b.supply = maker.supply.clone();
     let xs = b.param("xs", ty, value);

@@ -5,10 +5,10 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::programs::Maker;
 use common::*;
 use functional::build::{self, Supply};
 use functional::eval::{Limits, Value, evaluate};
+use functional::random::Maker;
 use functional::rewrite::{Context, rules};
 use functional::strategy::{Options, Strategies};
 use functional::walk::{self, Position};
@@ -293,6 +293,11 @@ fn shortened(rule: &str, maker: &mut Maker, parts: Parts) -> Option<Term> {
             let mapped = map(maker, &f64, ys.clone());
             let xs = if rule == "splitZip" { build::zip(ys, mapped).unwrap() } else { mapped };
             ok(build::split(2, xs))
+        }
+        "slideMap" => {
+            let ys = arr(maker, &(n + Size::constant(2)), &t);
+            let mapped = map(maker, &f64, ys);
+            ok(build::slide(3.into(), 1.into(), mapped))
         }
         "mapConcat" => {
             let ys = arr(maker, &k, &t);

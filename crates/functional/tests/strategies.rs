@@ -5,9 +5,9 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::programs::Dice;
 use common::{f64_tensor, same_bits};
 use functional::eval::{Limits, Value, evaluate};
+use functional::random::Dice;
 use functional::strategy::{LIBRARY, Options, Strategies, Strategy, parse};
 use functional::{Checked, DataType, Definition, check_module, parse_module, print, rewrite};
 use loops::{Diagnostic, Name, Registers};
@@ -103,7 +103,8 @@ fn schedules_are_applied_recorded_and_replayed() {
                     let (rewritten, trace) = (&outcome.definition, &outcome.trace);
                     let replayed = trace.replay(&original).unwrap();
                     assert_eq!(replayed.body, rewritten.body, "the replay of {name}");
-                    let read = functional::strategy::replay(&trace.to_text(), &original).unwrap();
+                    let read =
+                        functional::strategy::replay(&trace.to_text(), &original, &strategies).unwrap();
                     assert_eq!(read.definition.body, rewritten.body, "the replay of the text of {name}");
                     assert_eq!(read.trace, *trace, "the trace of the replay of {name}");
                     same_values(&original, rewritten, !trace.reassociates());
@@ -140,7 +141,7 @@ fn a_trace_of_another_program_is_refused() {
         ),
         ("trace of b\nuseMapSeq at root", "there is no trace of `a` in the text"),
     ] {
-        let error = functional::strategy::replay(bad, &a).unwrap_err();
+        let error = functional::strategy::replay(bad, &a, &Strategies::library()).unwrap_err();
         assert_eq!((error.code.0, error.message.as_str()), ("S0106", message));
     }
 }
@@ -202,7 +203,7 @@ fn a_thousand_maps_become_one() {
         for name in ["chain", "lets"] {
             let definition = checked.elaborate(name).unwrap();
             let outcome = Strategies::library().apply("auto", &definition, Options::default()).unwrap();
-            let maps = outcome.trace.steps.iter().filter(|step| step.rule == "useMapPar").count();
+            let maps = outcome.trace.steps.iter().filter(|step| step.rule.name() == "useMapPar").count();
             assert_eq!(maps, 1, "{name}");
         }
     };

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use functional::{Checked, Definition, Summary, Term};
+use functional::rewrite::DefinedRule;
+use functional::{Checked, Definition, FileDiagnostic, Summary, Term};
 use loops::{Diagnostic, Span};
 
 use crate::documents::Language;
@@ -41,6 +42,11 @@ impl Analysis {
         self.checked.as_ref()?.definitions().into_iter().find(|summary| summary.name.as_str() == name)
     }
 
+    /// The rewrite rule of this name.
+    pub fn rule(&self, name: &str) -> Option<DefinedRule> {
+        self.checked.as_ref()?.own_rules().into_iter().find(|rule| rule.name().as_str() == name)
+    }
+
     /// The core form of the definition around an offset, if it has one by itself.
     pub(crate) fn definition_at(&self, offset: usize) -> Option<Definition> {
         let checked = self.checked.as_ref()?;
@@ -62,7 +68,13 @@ fn functional_program(path: &Path, text: &str, previous: Option<Analysis>, read:
     let mut checked = previous.and_then(|analysis| analysis.checked);
     if found.is_empty() {
         match functional::check_sources(&sources) {
-            Ok(now) => checked = Some(now),
+            Ok(now) => {
+                // Rules are tested as before they are applied.
+                let wrong = now.own_rules().into_iter().filter_map(|rule| rule.admitted().err());
+                let file = sources.files.len().saturating_sub(1);
+                found.extend(wrong.map(|diagnostic| FileDiagnostic { file, diagnostic }));
+                checked = Some(now);
+            }
             Err(errors) => found = errors,
         }
     }

@@ -83,6 +83,12 @@ fn about(document: &Document, name: &str) -> Option<String> {
     if let Some(summary) = document.analysis.summary(name) {
         return Some(format!("{}\n\n{}", code(&signature(&summary)), summary.doc));
     }
+    if let Some(rule) = document.analysis.rule(name) {
+        let variables: Vec<String> =
+            rule.variables().into_iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+        let text = format!("rule {name}\n  {} : {}", variables.join("\n  "), rule.ty());
+        return Some(format!("{}\n\n{}", code(&text), rule.doc()));
+    }
     let primitive = prim::TABLE.iter().find(|row| row.name == name)?;
     let rules: Vec<&str> = primitive.rules.iter().copied().filter(|rule| !rule.is_empty()).collect();
     let rules = if rules.is_empty() { String::new() } else { format!("\n\nRules: {}", rules.join(", ")) };
@@ -142,7 +148,8 @@ fn names(document: &Document) -> Vec<(String, Span)> {
         Language::Functional => {
             let (module, _) = functional::parse_module(&document.text);
             let strategies = module.strategies.iter().map(|strategy| &strategy.name);
-            let all = module.defs.iter().map(|def| &def.name).chain(strategies);
+            let rules = module.rules.iter().map(|rule| &rule.name);
+            let all = module.defs.iter().map(|def| &def.name).chain(strategies).chain(rules);
             all.map(|ident| (ident.name.to_string(), ident.span)).collect()
         }
         Language::Rules => {

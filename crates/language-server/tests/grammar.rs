@@ -28,7 +28,9 @@ fn reserved_words_are_highlighted() {
     for word in &words {
         assert!(functional::syntax::token::Keyword::from_text(word).is_some(), "`{word}` is not reserved");
     }
-    for word in ["def", "type", "import", "strategy", "let", "in", "if", "then", "else", "where", "nan"] {
+    for word in
+        ["def", "type", "import", "strategy", "rule", "let", "in", "if", "then", "else", "where", "nan"]
+    {
         assert!(words.contains(word), "`{word}` is not highlighted");
     }
 }

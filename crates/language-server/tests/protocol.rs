@@ -177,6 +177,23 @@ fn types_stay_while_a_text_has_errors() {
 }
 
 #[test]
+fn rules_of_a_program_are_tested_and_explained() {
+    let mut editor = Editor::new();
+    let uri = "file:///own.loz";
+    let right = "-- Two maps are one.\nrule fuse2: map f (map g xs) -> map (\\x -> f (g x)) xs\n";
+    assert_eq!(editor.open(uri, right), json!([]));
+    let hover = editor.ask("textDocument/hover", place(uri, 1, 6));
+    let text = hover["contents"]["value"].as_str().expect("a text");
+    assert!(text.contains("f: t -> u\n  g: v -> t\n  xs: [n]v : [n]u"), "{text}");
+    assert!(text.contains("Two maps are one."), "{text}");
+    let outline = editor.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } }));
+    assert_eq!(outline[0]["name"], "fuse2");
+    let told = editor.change(uri, "rule lostZero: x + 0 -> x\n");
+    assert_eq!(told[0]["code"], "S0203");
+    assert_eq!(told[0]["range"]["start"], json!({ "line": 0, "character": 5 }));
+}
+
+#[test]
 fn imports_are_read_from_open_documents() {
     let editor = Editor::new();
     editor.open("file:///nowhere/a.loz", PROGRAM);

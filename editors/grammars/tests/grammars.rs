@@ -114,6 +114,8 @@ fn what_is_no_program_has_an_error() {
         ("loz", "def f (x: f32): f32 = x +"),
         ("loz", "def f [n] (xs: [n]f32 = xs"),
         ("loz", "strategy s = at 3 x"),
+        ("loz", "rule r: map f xs"),
+        ("loz", "rule r(k, n m): xs -> xs"),
         ("gsl", "rule r { y = Neg(x) }"),
         ("gsl", "rule r { match y = Neg(x replace y = x }"),
         ("gsl", "rule r { match y = Neg(x) z = Neg(y) replace z = x }"),
@@ -170,7 +172,7 @@ fn has(captures: &[(String, String)], text: &str, name: &str) -> bool {
 #[test]
 fn programs_are_coloured() {
     let text =
-        "-- a\ndef f [n] (xs: [n]f32): f32 = reduceSeq (+) 0 xs |> g\nstrategy s = for f: try fuse(8)\n";
+        "-- a\ndef f [n] (xs: [n]f32): f32 = reduceSeq (+) 0 xs |> g\nstrategy s = for f: try fuse(8)\nrule r(k): reassociate take k as -> bs\n";
     let found = captures("loz", text);
     for (text, name) in [
         ("-- a", "comment"),
@@ -184,6 +186,10 @@ fn programs_are_coloured() {
         ("g", "function.call"),
         ("try", "keyword"),
         ("fuse", "function.call"),
+        ("rule", "keyword"),
+        ("r", "function"),
+        ("k", "constant"),
+        ("take", "function.builtin"),
         ("|>", "operator"),
     ] {
         assert!(has(&found, text, name), "{text} is not {name}: {found:?}");

@@ -1,6 +1,7 @@
 [
   (definition)
   (strategy_definition)
+  (rule_definition)
   (let)
   (lambda)
 ] @fold

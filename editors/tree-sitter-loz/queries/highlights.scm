@@ -6,6 +6,7 @@
 (lambda parameter: (identifier) @variable.parameter)
 (lambda parameter: (tuple_pattern (identifier) @variable.parameter))
 (size_parameters (identifier) @constant)
+(rule_sizes (identifier) @constant)
 (size_function_type size: (identifier) @constant)
 (strategy_parameters (identifier) @variable.parameter)
 
@@ -29,10 +30,10 @@
 
 (definition name: (identifier) @function)
 (strategy_definition name: (identifier) @function)
+(rule_definition name: (identifier) @function)
 (strategy_definition definition: (identifier) @function.call)
 (rule name: (identifier) @function.call)
 (rule name: (builtin) @function.builtin)
-(at primitive: (identifier) @function.builtin)
 
 ; Types.
 
@@ -46,11 +47,11 @@
 
 ; Words.
 
-["def" "type" "strategy" "let" "in" "where" "for" "reassociate"] @keyword
+["def" "type" "strategy" "rule" "let" "in" "where" "for" "reassociate"] @keyword
 "import" @keyword.import
 ["if" "then" "else"] @keyword.conditional
 (combinator name: _ @keyword)
-["child" "at" "position" "root" "inside"] @keyword
+["child" "at" "named" "position" "root" "inside"] @keyword
 
 ; Literals.
 

@@ -5,10 +5,12 @@
   (lambda)
   (let)
   (strategy_definition)
+  (rule_definition)
   (type_definition)
 ] @local.scope
 
 (size_parameters (identifier) @local.definition)
+(rule_sizes (identifier) @local.definition)
 (type_parameters name: (identifier) @local.definition)
 (parameters name: (identifier) @local.definition)
 (lambda parameter: (identifier) @local.definition)

@@ -3,7 +3,9 @@
 //!
 //! Nothing depends on a hint being right: with a wrong one the checker says no.
 
+use functional::rewrite::AnyRule;
 use functional::strategy::Step;
+use functional::{Prim, Term, TermKind, walk};
 use loops::visit::nodes;
 use loops::{BinaryOp, Expr, Function, LoopKind, Scalar, Size, Stmt};
 
@@ -46,14 +48,19 @@ impl Hints {
                 _ => {}
             }
         }
-        let sum = |step: &Step| match (step.rule, &step.args[..]) {
-            ("reduceTree", [k]) => Some((false, k.clone())),
-            ("reduceLanes", [k]) => Some((true, k.clone())),
+        let sum = |step: &Step| match (&step.rule, step.rule.name(), &step.args[..]) {
+            (AnyRule::BuiltIn(_), "reduceTree", [k]) => Some((false, k.clone())),
+            (AnyRule::BuiltIn(_), "reduceLanes", [k]) => Some((true, k.clone())),
+            // Sums side by side begin with an array of zeros.
+            (AnyRule::Defined(rule), _, [k]) if rule.reassociates() => {
+                Some((has(&step.after, Prim::Generate), k.clone()))
+            }
             _ => None,
         };
-        let joins = steps.iter().any(|step| step.rule == "reduceJoin");
+        let joins = steps.iter().any(|step| step.rule.name() == "reduceJoin");
         let two = Size::constant(2);
-        let pairs = steps.iter().any(|step| step.rule.starts_with("reduce") && step.args.contains(&two));
+        let pairs =
+            steps.iter().any(|step| step.rule.name().starts_with("reduce") && step.args.contains(&two));
         Hints { mode, cuts, sums: steps.iter().filter_map(sum).collect(), lengths, joins, pairs }
     }
 
@@ -86,6 +93,18 @@ impl Hints {
         let q = quotient(n, k.clone());
         Ok(Some(if *lanes { Order::Lanes(q, k, zero) } else { Order::Tree(q, k, zero) }))
     }
+}
+
+/// Whether a primitive occurs in a term.
+fn has(term: &Term, wanted: Prim) -> bool {
+    let mut todo = vec![term];
+    while let Some(term) = todo.pop() {
+        if matches!(term.kind(), TermKind::Prim(prim, _) if *prim == wanted) {
+            return true;
+        }
+        todo.extend(walk::children(term).into_iter().map(|(_, child)| child));
+    }
+    false
 }
 
 /// What it takes to regroup sums of this type.

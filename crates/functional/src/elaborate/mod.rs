@@ -14,14 +14,16 @@ use std::rc::Rc;
 
 use loops::{Code, Diagnostic, Name, Size, Span};
 
+use crate::build::Supply;
 use crate::checked::{Checked, Entry};
 use crate::infer::TypedDef;
 use crate::infer::inferred_types::{Class, Ty};
 use crate::infer::node::{Bind, Node};
 use crate::prim::Prim;
-use crate::term::{Binder, Definition, Term, TermKind, Var};
+use crate::term::{Binder, Definition, Lambda, Term, TermKind};
 use crate::types::DataType;
 use env::Env;
+pub(crate) use unfold::number;
 
 /// Most steps of unfolding: a bound on the size of core forms, and on the time to make them.
 const MAX_STEPS: usize = 1 << 20;
@@ -51,6 +53,8 @@ enum Callee<'c> {
     Prim(Prim, Rc<Vec<Size>>, &'c Ty, Frame<'c>),
     /// A definition.
     Def(Frame<'c>),
+    /// A function of a term that a rule matched.
+    Given(Rc<Lambda>),
 }
 
 /// One call of a definition.
@@ -96,7 +100,14 @@ pub(crate) fn definition(
     let signature = &def.signature;
     let instance = Instance { types: type_arguments(def, types)?, ..Instance::default() };
     let frame = Frame { def, instance: Rc::new(instance) };
-    let mut unfolder = Unfolder { checked, file: entry.file, next: 0, steps: 0, depth: 0, lets: Vec::new() };
+    let mut unfolder = Unfolder {
+        defs: &checked.defs,
+        file: Some(entry.file),
+        supply: Supply::new(),
+        steps: 0,
+        depth: 0,
+        lets: Vec::new(),
+    };
     let mut env = Env::default();
     let mut params = Vec::new();
     let mut ty = &signature.ty;
@@ -123,6 +134,57 @@ pub(crate) fn definition(
         body,
         span: def.span,
     })
+}
+
+/// What a variable of a rule stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Given {
+    /// Data.
+    Term(Term),
+    /// A function.
+    Fun(Lambda),
+}
+
+/// What the sizes and types of a rule are at one place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Assignment {
+    pub(crate) sizes: BTreeMap<Name, Size>,
+    pub(crate) types: BTreeMap<Name, DataType>,
+}
+
+/// A side of a rule, where its variables stand for these terms, in order. New terms come from
+/// `span`.
+///
+/// # Errors
+/// If the core form is too large, or a number does not fit its type.
+pub(crate) fn instantiate(
+    defs: &BTreeMap<Name, Entry>,
+    side: &TypedDef,
+    assignment: Assignment,
+    given: &[Given],
+    supply: &mut Supply,
+    span: Span,
+) -> Result<Term, Diagnostic> {
+    let Assignment { sizes, types } = assignment;
+    let frame = Frame { def: side, instance: Rc::new(Instance { sizes, types, foreign: Some(span) }) };
+    let mut unfolder =
+        Unfolder { defs, file: None, supply: supply.clone(), steps: 0, depth: 0, lets: Vec::new() };
+    let term = unfolder.scope(|u| {
+        let mut env = Env::default();
+        for (local, value) in side.params.iter().zip(given) {
+            let value = match value {
+                Given::Term(term) => u.argument(*local, term.clone(), &frame),
+                Given::Fun(f) => {
+                    Value::Fun(Rc::new(Fun { what: Callee::Given(Rc::new(f.clone())), args: Vec::new() }))
+                }
+            };
+            env = env.with(*local, value);
+        }
+        u.eval(&side.body, &frame, &env)
+    })?;
+    *supply = unfolder.supply;
+    // A variable that was written several times has binders of its own in each place.
+    Ok(crate::walk::refresh(&term, supply))
 }
 
 fn not_alone(def: &TypedDef, span: Span, reason: &str) -> Diagnostic {
@@ -170,9 +232,10 @@ fn var(binder: &Binder, span: Span) -> Term {
 }
 
 struct Unfolder<'c> {
-    checked: &'c Checked,
-    file: usize,
-    next: u32,
+    defs: &'c BTreeMap<Name, Entry>,
+    /// The file whose places in the source are kept, if it is one.
+    file: Option<usize>,
+    supply: Supply,
     steps: usize,
     depth: usize,
     /// Bindings that wait to be put around the term of the scope.
@@ -185,9 +248,7 @@ impl<'c> Unfolder<'c> {
     }
 
     fn binder(&mut self, name: &Name, ty: DataType) -> Binder {
-        let id = self.next;
-        self.next += 1;
-        Binder { var: Var { name: name.clone(), id }, ty }
+        self.supply.binder(name, ty)
     }
 
     /// Evaluates to a term, with the bindings that this needs around it.

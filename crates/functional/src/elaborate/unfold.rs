@@ -1,5 +1,6 @@
 //! Evaluates surface trees to core terms.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use loops::{Diagnostic, Name, Scalar, Size, Span};
@@ -9,11 +10,12 @@ use super::env::Env;
 use super::{Callee, Frame, Fun, Instance, Unfolder, Value, var, wrap};
 use crate::infer::finish::misfit;
 use crate::infer::inferred_types::Ty;
-use crate::infer::node::{Bind, Node, NodeKind};
+use crate::infer::node::{Bind, Local, Node, NodeKind};
 use crate::prim::Prim;
 use crate::syntax::ast::NumberValue;
 use crate::term::{Arg, Binder, Lambda, Literal, Term, TermKind};
 use crate::types::DataType;
+use crate::walk;
 
 /// So many operations of a long sum are in one term.
 const PART: usize = 128;
@@ -68,7 +70,7 @@ impl<'c> Unfolder<'c> {
                 }
             }
             NodeKind::Def(name, sizes, types) => {
-                let entry = self.checked.defs.get(name).ok_or_else(|| self.broken(span))?;
+                let entry = self.defs.get(name).ok_or_else(|| self.broken(span))?;
                 let signature = &entry.def.signature;
                 let mut instance = Instance::default();
                 for (name, size) in signature.sizes.iter().zip(sizes) {
@@ -77,7 +79,7 @@ impl<'c> Unfolder<'c> {
                 for ((name, _), ty) in signature.types.iter().zip(types) {
                     instance.types.insert(name.clone(), self.typed(ty, frame, span)?);
                 }
-                instance.foreign = if entry.file == self.file { None } else { Some(span) };
+                instance.foreign = if Some(entry.file) == self.file { None } else { Some(span) };
                 let frame = Frame { def: &entry.def, instance: Rc::new(instance) };
                 if frame.def.params.is_empty() {
                     self.eval(&frame.def.body, &frame, &Env::default())?
@@ -290,6 +292,7 @@ impl<'c> Unfolder<'c> {
             Callee::Lambda(binds, ..) => binds.len(),
             Callee::Prim(_, _, ty, _) => arity(ty),
             Callee::Def(frame) => frame.def.params.len(),
+            Callee::Given(f) => f.params.len(),
         };
         let mut all = fun.args.clone();
         all.extend(args);
@@ -308,12 +311,9 @@ impl<'c> Unfolder<'c> {
             Callee::Def(frame) => {
                 let mut env = Env::default();
                 for (local, value) in frame.def.params.iter().zip(all) {
-                    let info = &frame.def.locals[*local as usize];
                     let value = match value {
-                        Value::Term(term) if (info.uses > 1 || info.under_lambda) && !is_cheap(&term) => {
-                            Value::Term(self.let_value(&info.name, term))
-                        }
-                        value => value,
+                        Value::Term(term) => self.argument(*local, term, frame),
+                        function => function,
                     };
                     env = env.with(*local, value);
                 }
@@ -322,8 +322,40 @@ impl<'c> Unfolder<'c> {
             Callee::Prim(prim, sizes, ty, frame) => {
                 Value::Term(self.primitive(*prim, sizes, ty, frame, all, span)?)
             }
+            Callee::Given(f) => Value::Term(self.given(f, all, span)?),
         };
         if more.is_empty() { Ok(result) } else { self.apply(result, more, span) }
+    }
+
+    /// The argument of a definition: a name for it, if it is used more than once or in a function.
+    pub(super) fn argument(&mut self, local: Local, term: Term, frame: &Frame<'c>) -> Value<'c> {
+        let info = &frame.def.locals[local as usize];
+        let often = info.uses > 1 || info.under_lambda;
+        let named = often && !is_cheap(&term);
+        Value::Term(if named { self.let_value(&info.name, term) } else { term })
+    }
+
+    /// A function of a matched term, applied.
+    fn given(&mut self, f: &Lambda, args: Vec<Value<'c>>, span: Span) -> Outcome<Term> {
+        let mut replacements = BTreeMap::new();
+        for (param, value) in f.params.iter().zip(args) {
+            let Value::Term(term) = value else { return Err(self.broken(span)) };
+            let once =
+                walk::occurrences(&f.body, &param.var) <= 1 && !walk::used_in_function(&f.body, &param.var);
+            let term = if once { term } else { self.named(&param.var.name, term) };
+            replacements.insert(param.var.clone(), term);
+        }
+        Ok(walk::settled(&walk::substitute(&f.body, &replacements, &mut self.supply)))
+    }
+
+    /// The term with names for what takes work, so that it can be used twice.
+    fn named(&mut self, name: &Name, term: Term) -> Term {
+        if is_cheap(&term) {
+            return term;
+        }
+        let Some((a, b)) = walk::halves(&term) else { return self.let_value(name, term) };
+        let args = [a, b].map(|half| Arg::Term(self.named(name, half.clone())));
+        Term::new(TermKind::Prim(Prim::Pair, args.into()), term.ty().clone(), term.span())
     }
 
     /// A primitive with all its arguments.
@@ -421,6 +453,7 @@ fn parameter_names(fun: &Fun<'_>) -> Vec<Name> {
         Callee::Def(frame) => {
             frame.def.params.iter().map(|l| frame.def.locals[*l as usize].name.clone()).collect()
         }
+        Callee::Given(f) => f.params.iter().map(|p| p.var.name.clone()).collect(),
         Callee::Prim(_, _, ty, _) => {
             let (mut names, mut rest) = (Vec::new(), *ty);
             while let Ty::Fun(param, result) = rest {
@@ -440,7 +473,7 @@ fn parameter_names(fun: &Fun<'_>) -> Vec<Name> {
 }
 
 /// A number of a type.
-fn number(value: &NumberValue, ty: &DataType, span: Span) -> Option<Term> {
+pub(crate) fn number(value: &NumberValue, ty: &DataType, span: Span) -> Option<Term> {
     let scalar = match ty {
         DataType::Scalar(scalar) => *scalar,
         DataType::Idx(_) => {

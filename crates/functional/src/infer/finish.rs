@@ -31,7 +31,7 @@ impl Infer<'_> {
         }
     }
 
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         for equation in self.solver.settle() {
             self.wrong_equation(&equation);
         }

@@ -12,6 +12,7 @@ pub(crate) mod inferred_types;
 mod name_resolution;
 pub(crate) mod node;
 mod report;
+mod rule;
 pub(crate) mod scheme;
 mod solve;
 mod subscript;
@@ -23,13 +24,15 @@ use loops::{Code, Diagnostic, Name, Size, Span};
 
 use crate::facts::SizeFacts;
 use crate::prim::Prim;
-use crate::syntax::ast::{BinOp, Def, NumberValue, TypeDef};
+use crate::syntax::ast::{BinOp, Def, FactExpr, NumberValue, TypeDef, TypeParam};
 use crate::term::{Fact, FactKind};
 use expressions::Why;
 use inferred_types::{Class, Ty};
 use node::{Local, LocalInfo, Node};
 use solve::Solver;
 
+pub(crate) use name_resolution::show_fact;
+pub(crate) use rule::{TypedRule, UNMATCHABLE, infer_rule};
 pub use scheme::demands;
 
 /// What callers of a definition need.
@@ -83,6 +86,8 @@ pub(crate) struct Infer<'e> {
     told_types: BTreeSet<u32>,
     /// Names of sizes that were reported as unknown.
     undeclared: BTreeSet<Name>,
+    /// Whether this is a rule, whose facts stand behind its right side.
+    in_rule: bool,
     /// Whether an error was reported before the open equations were looked at.
     quiet: bool,
     diagnostics: Vec<Diagnostic>,
@@ -103,6 +108,7 @@ impl<'e> Infer<'e> {
             told: BTreeSet::new(),
             told_types: BTreeSet::new(),
             undeclared: BTreeSet::new(),
+            in_rule: false,
             quiet: false,
             diagnostics: Vec::new(),
         }
@@ -119,25 +125,8 @@ impl<'e> Infer<'e> {
                 self.twice("size", &size.name, size.span);
             }
         }
-        let mut types = Vec::new();
-        for param in &def.types {
-            let class = param.class.as_ref().and_then(|c| {
-                let class = Class::from_name(&c.name);
-                if class.is_none() {
-                    let message = format!("`{}` is not a constraint", c.name);
-                    self.error(
-                        Diagnostic::error(Code("F0204"), message, c.span, "unknown constraint")
-                            .help("constraints are `num`, `int`, `float` and `cast`"),
-                    );
-                }
-                class
-            });
-            if self.types.insert(param.name.name.clone(), class).is_some() {
-                self.twice("type", &param.name.name, param.name.span);
-            }
-            types.push((param.name.name.clone(), class));
-        }
-        let facts = self.facts_of(def);
+        let types = self.type_params(&def.types);
+        let facts = self.facts_of(&def.facts);
         self.solver.facts = SizeFacts::new(&facts);
         let mut params = Vec::new();
         let mut param_types = Vec::new();
@@ -179,9 +168,32 @@ impl<'e> Infer<'e> {
         TypedDef { signature, params, locals, body, span: def.span, doc: def.doc.clone() }
     }
 
-    fn facts_of(&mut self, def: &Def) -> Vec<Fact> {
+    /// Declares type parameters.
+    fn type_params(&mut self, declared: &[TypeParam]) -> Vec<(Name, Option<Class>)> {
+        let mut types = Vec::new();
+        for param in declared {
+            let class = param.class.as_ref().and_then(|c| {
+                let class = Class::from_name(&c.name);
+                if class.is_none() {
+                    let message = format!("`{}` is not a constraint", c.name);
+                    self.error(
+                        Diagnostic::error(Code("F0204"), message, c.span, "unknown constraint")
+                            .help("constraints are `num`, `int`, `float` and `cast`"),
+                    );
+                }
+                class
+            });
+            if self.types.insert(param.name.name.clone(), class).is_some() {
+                self.twice("type", &param.name.name, param.name.span);
+            }
+            types.push((param.name.name.clone(), class));
+        }
+        types
+    }
+
+    fn facts_of(&mut self, written: &[FactExpr]) -> Vec<Fact> {
         let mut facts = Vec::new();
-        for fact in &def.facts {
+        for fact in written {
             let (Some(left), Some(right)) =
                 (self.size_of(&fact.left, false), self.size_of(&fact.right, false))
             else {

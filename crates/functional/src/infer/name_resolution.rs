@@ -53,6 +53,9 @@ impl Infer<'_> {
         if let Some(near) = nearest(name, known) {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
+        if self.in_rule {
+            diagnostic = diagnostic.note("the variables of a rule are those of its left side");
+        }
         self.error(diagnostic);
         error_node(span)
     }
@@ -207,6 +210,8 @@ impl Infer<'_> {
                     let known: Vec<&str> = self.sizes.keys().map(Name::as_str).collect();
                     diagnostic = match nearest(name, known) {
                         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                        None if self.in_rule => diagnostic
+                            .help(format!("a size of the left side is named by a type: `(xs: [{name}]t)`")),
                         None => diagnostic
                             .help(format!("declare it in front of the parameters: `def f [{name}] ...`")),
                     };

@@ -112,10 +112,18 @@ impl Infer<'_> {
         let open = (left.clone() - right.clone()).as_constant().is_none();
         if known && open {
             let (left, right) = (show_size(left), show_size(right));
-            diagnostic
-                .help(format!("if callers guarantee it, write `where {left} == {right}` after the type"))
+            diagnostic.help(self.where_help(&format!("{left} == {right}"), "the type"))
         } else {
             diagnostic
+        }
+    }
+
+    /// How a relation becomes a fact.
+    fn where_help(&self, relation: &str, behind: &str) -> String {
+        if self.in_rule {
+            format!("if the rule is only for such sizes, write `where {relation}` after its right side")
+        } else {
+            format!("if callers guarantee it, write `where {relation}` after {behind}")
         }
     }
 
@@ -191,8 +199,7 @@ impl Infer<'_> {
             Diagnostic::error(UNSHOWN, message, obligation.at, format!("needs `{relation}` for all sizes"));
         self.error(match constant {
             Some(_) => diagnostic,
-            None => diagnostic
-                .help(format!("if callers guarantee it, write `where {relation}` after the result's type")),
+            None => diagnostic.help(self.where_help(&relation, "the result's type")),
         });
     }
 }

@@ -264,21 +264,7 @@ impl Context<'_> {
             let value = walk::refresh(&value, self.supply);
             body = build::let_in(binder, value, body)?;
         }
-        self.settle(&body)
-    }
-
-    /// The term with `fst` and `snd` of explicit pairs resolved, and types computed again from the
-    /// leaves.
-    fn settle(&mut self, term: &Term) -> Rewritten {
-        let term = walk::try_map_children(term, |_, child| self.settle(child))?;
-        for prim in [Prim::Fst, Prim::Snd] {
-            if let Ok(x) = unary(&term, prim)
-                && let Ok((a, b)) = binary(x, Prim::Pair)
-            {
-                return Ok(if prim == Prim::Fst { a.clone() } else { b.clone() });
-            }
-        }
-        Ok(term)
+        Ok(walk::settled(&body))
     }
 
     /// A copy with fresh binders, for a term that is used again.

@@ -185,6 +185,21 @@ pub(super) const RULES: &[Rule] = &[
         cx.map(map.prim, f, blocks)
     }),
     law(
+        "slideMap",
+        "slide w s (map f xs) -> map (\\ys -> map f ys) (slide w s xs)",
+        "Each window computes its elements, so those that several windows have are computed several times.",
+        |cx, _, term| {
+            let args = args_of(term, Prim::Slide)?;
+            let [Arg::Size(w), Arg::Size(s), Arg::Term(xs)] = args else { return no("`slide` is malformed") };
+            let map = as_map(xs)?;
+            let args = vec![Arg::Size(w.clone()), Arg::Size(s.clone()), Arg::Term(map.xs.clone())];
+            let windows = cx.ap(Prim::Slide, args)?;
+            let window = array(&windows)?.1.clone();
+            let f = cx.fun1("ys", &window, |cx, ys| cx.map(map.prim, map.f.clone(), ys))?;
+            cx.map(map.prim, f, windows)
+        },
+    ),
+    law(
         "joinMapMap",
         "join (map (\\xs -> map f xs) xss) -> map f (join xss)",
         "`f` must not depend on the row. Undoes `splitJoin`.",

@@ -10,6 +10,7 @@
 
 mod choose;
 mod context;
+pub mod defined;
 mod fusion;
 mod layout;
 mod lets;
@@ -21,9 +22,10 @@ mod vector;
 
 use std::fmt;
 
-use loops::Size;
+use loops::{Diagnostic, Size};
 
 pub use context::{Context, Refusal};
+pub use defined::DefinedRule;
 
 use crate::term::Term;
 
@@ -99,6 +101,89 @@ pub fn rule(name: &str) -> Option<&'static Rule> {
 pub(crate) const REORDERS: &str =
     "changes the order of floating-point operations, which is not allowed here (`reassociate`)";
 
+/// A rule of the compiler, or one of the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AnyRule {
+    /// One of [`RULES`].
+    BuiltIn(&'static Rule),
+    /// `rule NAME: ...`.
+    Defined(DefinedRule),
+}
+
+impl AnyRule {
+    /// Its name in strategies and traces.
+    pub fn name(&self) -> &str {
+        match self {
+            AnyRule::BuiltIn(rule) => rule.name,
+            AnyRule::Defined(rule) => rule.name(),
+        }
+    }
+
+    /// How many sizes strategies give it.
+    pub fn arity(&self) -> usize {
+        match self {
+            AnyRule::BuiltIn(rule) => rule.params.len(),
+            AnyRule::Defined(rule) => rule.params().len(),
+        }
+    }
+
+    /// Whether it changes the order of floating-point operations, and with it the result.
+    pub fn reassociates(&self) -> bool {
+        match self {
+            AnyRule::BuiltIn(rule) => rule.reassociates,
+            AnyRule::Defined(rule) => rule.reassociates(),
+        }
+    }
+
+    /// Whether it may be applied at all: a rule of a program is tested first.
+    ///
+    /// # Errors
+    /// `S0203` if it changes what programs compute.
+    pub fn admitted(&self) -> Result<(), Diagnostic> {
+        match self {
+            AnyRule::BuiltIn(_) => Ok(()),
+            AnyRule::Defined(rule) => rule.admitted(),
+        }
+    }
+
+    /// The new term, of the same type.
+    ///
+    /// # Errors
+    /// As [`Rule::apply`].
+    pub fn apply(&self, cx: &mut Context<'_>, args: &[Size], term: &Term) -> Result<Term, Refusal> {
+        match self {
+            AnyRule::BuiltIn(rule) => rule.apply(cx, args, term),
+            AnyRule::Defined(rule) => undone(cx, self.reassociates(), term, |cx| rule.apply(cx, args, term)),
+        }
+    }
+}
+
+/// What a rule makes of a term; if it makes nothing, no variable was used.
+fn undone(
+    cx: &mut Context<'_>,
+    reassociates: bool,
+    term: &Term,
+    apply: impl FnOnce(&mut Context<'_>) -> Result<Term, Refusal>,
+) -> Result<Term, Refusal> {
+    if reassociates && !cx.reassociate && cx.is_float(term) {
+        return Err(Refusal::new(REORDERS));
+    }
+    let before = cx.supply.clone();
+    let result = apply(cx).and_then(|new| cx.retype(new, term.ty()));
+    if result.is_err() {
+        *cx.supply = before;
+    }
+    result
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Rule) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Rule {}
+
 impl Rule {
     /// The new term, of the same type.
     ///
@@ -109,17 +194,9 @@ impl Rule {
         if args.len() != self.params.len() {
             return Err(Refusal::new(format!("takes {} sizes, not {}", self.params.len(), args.len())));
         }
-        if self.reassociates && !cx.reassociate && cx.is_float(term) {
-            return Err(Refusal::new(REORDERS));
-        }
         if let Some(bad) = args.iter().find(|k| k.as_constant().is_some_and(|c| c <= 0)) {
             return Err(Refusal::new(format!("the size {bad} is not positive")));
         }
-        let before = cx.supply.clone();
-        let result = (self.apply)(cx, args, term).and_then(|new| cx.retype(new, term.ty()));
-        if result.is_err() {
-            *cx.supply = before;
-        }
-        result
+        undone(cx, self.reassociates, term, |cx| (self.apply)(cx, args, term))
     }
 }

@@ -5,6 +5,30 @@ use super::Named;
 /// Name, what it does, text.
 pub const LIBRARY: &[(&str, &str, &str)] = &[
     (
+        "tile",
+        "Tiles of `a x b` iterations of the nested maps whose functions bind `i` and `j`: `tile(row, col, 8, 8)`. Arrays are padded where their lengths are not known to be multiples. The loops in a tile still bind `i` and `j`.",
+        "\\i j a b ->
+         at i (splitJoin(a) <+ (padMap(a); at i (splitJoin(a))));
+         at j (splitJoin(b) <+ (padMap(b); at j (splitJoin(b))));
+         repeat (at i mapFission);
+         at i interchange",
+    ),
+    (
+        "unrollAndJam",
+        "The map whose function binds `i` goes over `k` elements at once: the loop inside of it, a map or a reduction, does the work of `k` iterations in each of its own.",
+        "\\i k ->
+         at i (splitJoin(k) <+ (padMap(k); at i (splitJoin(k))));
+         at i ((interchange; at i useMapUnroll) <+ (liftReduce; operands; everywhere useMapUnroll))",
+    ),
+    (
+        "computeAt",
+        "The array that `let v = ...` binds is computed inside of the map whose function binds `i`, as far as an iteration needs it, and kept in a temporary there. `v` is used once, in the array of that map.",
+        "\\v i ->
+         at v (try (child 0 dropToMem); letInline);
+         at i (child 1 (normalise (slideMap <+ splitMap <+ takeMap <+ dropMap)); mapFusion);
+         try (at i (child 0 toMem))",
+    ),
+    (
         "simplify",
         "Simplifies names, pairs, constants and views that cancel. Changes no loop.",
         "normalise (letInline <+ letDead <+ fstPair <+ sndPair <+ pairEta <+ joinSplit <+ splitJoinId <+ transposeTranspose

@@ -85,12 +85,17 @@ pub enum Strategy {
 }
 
 /// What names a place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Pattern {
     /// A primitive.
     Prim(Prim),
     /// A `let`.
     Let,
+    /// What binds a variable of this name: a primitive by its function, or a `let`. Rules keep
+    /// names, so the place can be found after others were applied.
+    Binder(Name),
+    /// A primitive whose function binds a variable of this name.
+    Named(Prim, Name),
 }
 
 /// A rule or a named strategy with its sizes.
@@ -126,6 +131,8 @@ impl fmt::Display for Pattern {
         match self {
             Pattern::Prim(prim) => f.write_str(prim.name()),
             Pattern::Let => f.write_str("let"),
+            Pattern::Binder(name) => f.write_str(name),
+            Pattern::Named(prim, name) => write!(f, "{} named {name}", prim.name()),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! prefix    := ("try" | "repeat" | "not" | "topDown" | "bottomUp" | "everywhere" | "normalise" | "all" | "one") prefix
 //!            | "child" number prefix
 //!            | "at" "position" position prefix
-//!            | ("at" | "inside") primitive [number] prefix
+//!            | ("at" | "inside") (variable | primitive ["named" variable]) [number] prefix
 //!            | name [ "(" size { "," size } ")" ]
 //!            | "(" sequence ")"
 //! ```
@@ -202,17 +202,12 @@ impl<'t> Parser<'t> {
                 Strategy::AtPosition(position, boxed(self.prefix())?)
             }
             "at" | "inside" => {
-                let place = self.span();
-                let what = self.name("a primitive")?;
+                let what = self.name("a primitive or a variable")?;
                 let pattern = match (what.as_str(), Prim::from_name(&what)) {
                     ("let", _) => Pattern::Let,
+                    (_, Some(prim)) if self.eat("named") => Pattern::Named(prim, self.name("a variable")?),
                     (_, Some(prim)) => Pattern::Prim(prim),
-                    _ => {
-                        let message = format!("`{what}` is not a primitive");
-                        let error =
-                            Diagnostic::error(SYNTAX, message, place, "expected a primitive or `let`");
-                        return Err(error.help(format!("`{word} map s` names the first `map`")));
-                    }
+                    _ => Pattern::Binder(what),
                 };
                 let n = match self.number() {
                     Some(0) => return Err(self.error("places are counted from 1", "before this")),

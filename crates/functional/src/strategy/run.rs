@@ -10,7 +10,7 @@ use super::trace::{Step, Trace};
 use super::{BAD_CALL, Call, ENDLESS, NOT_APPLICABLE, Strategies, Strategy, UNKNOWN};
 use crate::build::Supply;
 use crate::facts::SizeFacts;
-use crate::rewrite::{Context, rule};
+use crate::rewrite::{self, AnyRule, Context};
 use crate::term::{Definition, Term};
 use crate::types::DataType;
 use crate::walk::{self, Position};
@@ -256,11 +256,11 @@ impl Runner<'_> {
             }
             Strategy::AtPosition(below, s) => self.at(s, term, position, below),
             Strategy::At(pattern, n, s) => {
-                let below = self.find(*pattern, *n, term, position)?;
+                let below = self.find(pattern, *n, term, position)?;
                 self.at(s, term, position, &below)
             }
             Strategy::Inside(pattern, n, s) => {
-                let below = self.find_function(*pattern, *n, term, position)?;
+                let below = self.find_function(pattern, *n, term, position)?;
                 self.at(s, term, position, &below)
             }
             Strategy::Auto => {
@@ -330,8 +330,35 @@ impl Runner<'_> {
 
     /// Applies a rule by name; for the strategies written in Rust.
     pub(super) fn rule(&mut self, name: &'static str, term: &Term, position: &Position) -> Option<Term> {
-        let call = Strategy::Call(Call { name: name.into(), args: Vec::new(), span: Span::default() });
-        self.attempt(&call, term, position).ok()
+        self.spend(position).ok()?;
+        let call = Call { name: name.into(), args: Vec::new(), span: Span::default() };
+        let rule = AnyRule::BuiltIn(rewrite::rule(name)?);
+        self.applied(rule, Vec::new(), &call, term, position).ok()
+    }
+
+    fn applied(
+        &mut self,
+        rule: AnyRule,
+        args: Vec<Size>,
+        call: &Call,
+        term: &Term,
+        position: &Position,
+    ) -> Ran {
+        let mut cx = Context { supply: &mut self.supply, facts: &self.facts, reassociate: self.reassociate };
+        match rule.apply(&mut cx, &args, term) {
+            Ok(after) => {
+                let (position, before) = (position.clone(), term.clone());
+                self.trace.steps.push(Step { rule, args, position, before, after: after.clone() });
+                Ok(after)
+            }
+            Err(why) => Err(Stop::Refused(Box::new(Refused {
+                what: Call { args, ..call.clone() }.to_string(),
+                position: position.clone(),
+                place: term.span(),
+                reason: why.reason,
+                call: call.span,
+            }))),
+        }
     }
 
     fn call(&mut self, call: &Call, term: &Term, position: &Position) -> Ran {
@@ -345,7 +372,7 @@ impl Runner<'_> {
             Stop::Broken(Box::new(diagnostic))
         };
         let mut args = Vec::with_capacity(call.args.len());
-        for arg in &call.args {
+        for (k, arg) in call.args.iter().enumerate() {
             let arg = match self.frames.last() {
                 Some((_, bound)) => {
                     arg.substitute(&|name| bound.iter().find(|(n, _)| n == name).map(|(_, s)| s.clone()))
@@ -353,7 +380,8 @@ impl Runner<'_> {
                 None => arg.clone(),
             };
             let arg = arg.substitute(&|name| self.of_machine(name, term));
-            if let Some(unknown) = arg.params().into_iter().find(|name| !self.sizes.contains(name)) {
+            let unknown = arg.params().into_iter().find(|name| !self.sizes.contains(name));
+            if let Some(unknown) = unknown.filter(|_| !self.names_a_place(&call.name, k, &arg)) {
                 let definition = &self.trace.definition;
                 let message = format!(
                     "`{unknown}` is neither a size of `{definition}` nor a parameter of the strategy"
@@ -370,42 +398,22 @@ impl Runner<'_> {
             }
             args.push(arg);
         }
-        if let Some(rule) = rule(&call.name) {
-            if args.len() != rule.params.len() {
-                let (wanted, given) = (rule.params.len(), args.len());
-                return Err(broken(format!("the rule `{}` takes {wanted} sizes, not {given}", rule.name)));
+        if let Some(rule) = self.strategies.rule(&call.name) {
+            if args.len() != rule.arity() {
+                let (wanted, given) = (rule.arity(), args.len());
+                return Err(broken(format!("the rule `{}` takes {wanted} sizes, not {given}", call.name)));
             }
-            let mut cx =
-                Context { supply: &mut self.supply, facts: &self.facts, reassociate: self.reassociate };
-            return match rule.apply(&mut cx, &args, term) {
-                Ok(after) => {
-                    self.trace.steps.push(Step {
-                        rule: rule.name,
-                        args,
-                        position: position.clone(),
-                        before: term.clone(),
-                        after: after.clone(),
-                    });
-                    Ok(after)
-                }
-                Err(why) => Err(Stop::Refused(Box::new(Refused {
-                    what: Call { args, ..call.clone() }.to_string(),
-                    position: position.clone(),
-                    place: term.span(),
-                    reason: why.reason,
-                    call: call.span,
-                }))),
-            };
+            rule.admitted().map_err(|diagnostic| Stop::Broken(Box::new(diagnostic)))?;
+            return self.applied(rule, args, call, term, position);
         }
         let Some(named) = self.strategies.get(&call.name) else {
-            let known = self.strategies.names().chain(crate::rewrite::rules().map(|rule| rule.name));
             let mut diagnostic = Diagnostic::error(
                 UNKNOWN,
                 format!("`{}` is neither a rule nor a strategy", call.name),
                 call.span,
                 "unknown name",
             );
-            if let Some(near) = nearest(&call.name, known) {
+            if let Some(near) = nearest(&call.name, self.strategies.known()) {
                 diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
             }
             return Err(Stop::Broken(Box::new(diagnostic)));

@@ -7,12 +7,14 @@ use loops::{Diagnostic, Name, Span};
 
 use super::run::{self, Options, Outcome};
 use super::{NOT_APPLICABLE, Named, Strategy, library, parse};
+use crate::rewrite::{self, AnyRule, DefinedRule};
 use crate::term::Definition;
 
-/// Strategies by name.
+/// Strategies by name, and the rules that a program defines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Strategies {
     named: BTreeMap<Name, Named>,
+    rules: BTreeMap<Name, DefinedRule>,
 }
 
 impl Default for Strategies {
@@ -25,7 +27,32 @@ impl Strategies {
     /// Those of the library.
     pub fn library() -> Strategies {
         let named = library::parsed().into_iter().map(|named| (named.name.clone(), named)).collect();
-        Strategies { named }
+        Strategies { named, rules: BTreeMap::new() }
+    }
+
+    /// The same with these rules, which come before those of the compiler.
+    pub(crate) fn with_rules(mut self, rules: impl IntoIterator<Item = DefinedRule>) -> Strategies {
+        self.rules.extend(rules.into_iter().map(|rule| (rule.name().clone(), rule)));
+        self
+    }
+
+    /// The rules that the program defines, by name.
+    pub fn defined_rules(&self) -> impl Iterator<Item = &DefinedRule> {
+        self.rules.values()
+    }
+
+    /// The rule of this name: one of the program, or else of the compiler.
+    pub fn rule(&self, name: &str) -> Option<AnyRule> {
+        match self.rules.get(name) {
+            Some(rule) => Some(AnyRule::Defined(rule.clone())),
+            None => rewrite::rule(name).map(AnyRule::BuiltIn),
+        }
+    }
+
+    /// The names of all rules and strategies.
+    pub(super) fn known(&self) -> impl Iterator<Item = &str> {
+        let rules = self.rules.keys().map(Name::as_str).chain(rewrite::rules().map(|rule| rule.name));
+        self.names().chain(rules)
     }
 
     /// The strategies of the library and of a program. The program may replace some of the library.
@@ -80,7 +107,7 @@ impl Strategies {
         options: Options,
     ) -> Result<Outcome, Diagnostic> {
         if super::trace::is_trace(strategy) {
-            return super::trace::replay(strategy, definition);
+            return super::trace::replay(strategy, definition, self);
         }
         let mut options = options;
         if let Some(named) = self.get(strategy) {
@@ -94,11 +121,10 @@ impl Strategies {
             return run::run(self, &named.body, definition, options);
         }
         let word = strategy.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if word && crate::rewrite::rule(strategy).is_none() && !["id", "fail", "choose"].contains(&strategy) {
-            let known = self.names().chain(crate::rewrite::rules().map(|rule| rule.name));
+        if word && self.rule(strategy).is_none() && !["id", "fail", "choose"].contains(&strategy) {
             let mut diagnostic =
                 Diagnostic::general(super::UNKNOWN, format!("`{strategy}` is neither a rule nor a strategy"));
-            if let Some(near) = nearest(strategy, known) {
+            if let Some(near) = nearest(strategy, self.known()) {
                 diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
             }
             return Err(diagnostic);

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use loops::{Diagnostic, Name, Size};
 
-use super::{BAD_TRACE, Outcome};
+use super::{BAD_TRACE, Outcome, Strategies};
 use crate::build::Supply;
 use crate::facts::SizeFacts;
-use crate::rewrite::{Context, rule};
+use crate::rewrite::{AnyRule, Context};
 use crate::term::{Definition, Term};
 use crate::walk::{self, Position};
 
@@ -15,7 +15,7 @@ use crate::walk::{self, Position};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     /// The rule.
-    pub rule: &'static str,
+    pub rule: AnyRule,
     /// Its sizes.
     pub args: Vec<Size>,
     /// The place in the body of the definition.
@@ -47,14 +47,14 @@ impl Step {
     pub(super) fn call(&self) -> String {
         let args: Vec<String> = self.args.iter().map(Size::to_string).collect();
         let args = if args.is_empty() { String::new() } else { format!("({})", args.join(", ")) };
-        format!("{}{args}", self.rule)
+        format!("{}{args}", self.rule.name())
     }
 }
 
 impl Trace {
     /// Whether a rule was applied that changes the order of floating-point operations.
     pub fn reassociates(&self) -> bool {
-        self.steps.iter().any(|step| rule(step.rule).is_some_and(|rule| rule.reassociates))
+        self.steps.iter().any(|step| step.rule.reassociates())
     }
 
     /// One line for each step; [`replay`] reads it.
@@ -75,7 +75,7 @@ impl Trace {
     pub fn replay(&self, definition: &Definition) -> Result<Definition, Diagnostic> {
         let mut player = Player::new(definition, self.reassociate);
         for (step, k) in self.steps.iter().zip(1..) {
-            player.step(k, step.rule, &step.args, &step.position)?;
+            player.step(k, &step.rule, &step.args, &step.position)?;
         }
         Ok(player.definition)
     }
@@ -91,12 +91,12 @@ pub fn is_trace(text: &str) -> bool {
     text.trim_start().starts_with(FIRST_LINE)
 }
 
-/// Applies the steps of a trace that was printed by [`Trace::to_text`]. The text may hold the
-/// traces of several definitions.
+/// Applies the steps of a trace that was printed by [`Trace::to_text`], with the rules of the
+/// program. The text may hold the traces of several definitions.
 ///
 /// # Errors
 /// If the text is no trace, has none of this definition, or a step does not apply.
-pub fn replay(text: &str, definition: &Definition) -> Result<Outcome, Diagnostic> {
+pub fn replay(text: &str, definition: &Definition, strategies: &Strategies) -> Result<Outcome, Diagnostic> {
     crate::check::check_depth(&definition.body, &definition.name)?;
     let bad = |line: usize, what: &str| {
         Diagnostic::general(BAD_TRACE, format!("line {} of the trace: {what}", line + 1))
@@ -124,7 +124,14 @@ pub fn replay(text: &str, definition: &Definition) -> Result<Outcome, Diagnostic
         let super::Strategy::Call(call) = parsed.body else {
             return Err(bad(k, "a step applies one rule"));
         };
-        player.step(k, &call.name, &call.args, &position)?;
+        let Some(rule) = strategies.rule(&call.name) else {
+            return Err(Diagnostic::general(
+                BAD_TRACE,
+                format!("step {k} of the trace: there is no rule `{}`", call.name),
+            ));
+        };
+        rule.admitted()?;
+        player.step(k, &rule, &call.args, &position)?;
     }
     crate::check::check(&player.definition)?;
     Ok(Outcome { definition: player.definition, trace: player.trace })
@@ -147,11 +154,17 @@ impl Player {
         }
     }
 
-    fn step(&mut self, k: usize, name: &str, args: &[Size], position: &Position) -> Result<(), Diagnostic> {
+    fn step(
+        &mut self,
+        k: usize,
+        rule: &AnyRule,
+        args: &[Size],
+        position: &Position,
+    ) -> Result<(), Diagnostic> {
         let bad = |what: String| Diagnostic::general(BAD_TRACE, format!("step {k} of the trace: {what}"));
-        let Some(rule) = rule(name) else { return Err(bad(format!("there is no rule `{name}`"))) };
-        if args.len() != rule.params.len() {
-            let (wanted, given) = (rule.params.len(), args.len());
+        let name = rule.name();
+        if args.len() != rule.arity() {
+            let (wanted, given) = (rule.arity(), args.len());
             return Err(bad(format!("the rule `{name}` takes {wanted} sizes, not {given}")));
         }
         let sizes = &self.definition.sizes;
@@ -171,7 +184,7 @@ impl Player {
             None => return Err(bad(format!("there is no place {position}"))),
         }
         let (args, position) = (args.to_vec(), position.clone());
-        self.trace.steps.push(Step { rule: rule.name, args, position, before, after });
+        self.trace.steps.push(Step { rule: rule.clone(), args, position, before, after });
         Ok(())
     }
 }

@@ -25,6 +25,8 @@ pub struct Module {
     pub defs: Vec<Def>,
     /// `strategy name = ...`.
     pub strategies: Vec<StrategyText>,
+    /// `rule name: left -> right`.
+    pub rules: Vec<RuleDef>,
 }
 
 /// An import of another file.
@@ -78,6 +80,33 @@ pub struct Def {
     /// The body.
     pub body: Expr,
     /// The whole definition.
+    pub span: Span,
+    /// The comment lines right above it, without `--`.
+    pub doc: String,
+}
+
+/// A rewrite rule.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RuleDef {
+    /// Its name.
+    pub name: Ident,
+    /// Sizes that strategies give: `rule blocks(k): ...`.
+    pub params: Vec<Ident>,
+    /// Sizes that the left side decides, where they are declared.
+    pub sizes: Vec<Ident>,
+    /// Type parameters, where they are declared.
+    pub types: Vec<TypeParam>,
+    /// Variables whose type is written.
+    pub vars: Vec<Param>,
+    /// Whether it may change the order of floating-point operations.
+    pub reassociate: bool,
+    /// What is replaced.
+    pub left: Expr,
+    /// By what.
+    pub right: Expr,
+    /// What must be known of the sizes.
+    pub facts: Vec<FactExpr>,
+    /// The whole rule.
     pub span: Span,
     /// The comment lines right above it, without `--`.
     pub doc: String,

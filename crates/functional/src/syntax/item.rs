@@ -1,4 +1,4 @@
-//! Items of a file: imports, type abbreviations, definitions, strategies.
+//! Items of a file: imports, type abbreviations, definitions, strategies. Not here: rules (`rule`).
 
 use loops::{Code, Diagnostic, Span};
 
@@ -44,7 +44,12 @@ impl Parser<'_> {
                         continue;
                     }
                 }
-                _ => self.expected("`def`, `type`, `import` or `strategy`", None),
+                TokenKind::Keyword(Keyword::Rule) => {
+                    if let Some(rule) = self.rule().filter(|_| self.errors == errors) {
+                        module.rules.push(rule);
+                    }
+                }
+                _ => self.expected("`def`, `type`, `import`, `strategy` or `rule`", None),
             }
             if self.errors > errors {
                 self.skip_item();
@@ -134,13 +139,7 @@ impl Parser<'_> {
             return None;
         }
         let result = if self.eat(":") { Some(self.ty()) } else { None };
-        let mut facts = Vec::new();
-        if self.eat_word(Keyword::Where) {
-            facts.push(self.fact()?);
-            while self.eat(",") {
-                facts.push(self.fact()?);
-            }
-        }
+        let facts = self.facts()?;
         if !self.expect("=", Some(start)) {
             return None;
         }
@@ -149,12 +148,24 @@ impl Parser<'_> {
         Some(Def { name, sizes, explicit, types, params, result, facts, body, span, doc })
     }
 
-    fn idents(&mut self, what: &str) -> Option<Vec<Ident>> {
+    pub(super) fn idents(&mut self, what: &str) -> Option<Vec<Ident>> {
         let mut names = vec![self.ident(what)?];
         while self.kind() == TokenKind::Name {
             names.extend(self.ident(what));
         }
         Some(names)
+    }
+
+    /// The relations after `where`, if it stands here.
+    pub(super) fn facts(&mut self) -> Option<Vec<FactExpr>> {
+        let mut facts = Vec::new();
+        if self.eat_word(Keyword::Where) {
+            facts.push(self.fact()?);
+            while self.eat(",") {
+                facts.push(self.fact()?);
+            }
+        }
+        Some(facts)
     }
 
     /// A relation between sizes.
@@ -178,7 +189,7 @@ impl Parser<'_> {
     }
 
     /// The comment lines that end right above `place`, without what belongs to a test block.
-    fn doc_above(&self, place: Span) -> String {
+    pub(super) fn doc_above(&self, place: Span) -> String {
         let mut next = self.comments.partition_point(|c| c.start < place.start);
         let mut below = place.start as usize;
         let mut lines = Vec::new();

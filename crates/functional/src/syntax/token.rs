@@ -47,6 +47,7 @@ keywords! {
     Type = "type", "Starts a type abbreviation.";
     Import = "import", "Names another file.";
     Strategy = "strategy", "Starts a strategy.";
+    Rule = "rule", "Starts a rewrite rule.";
     Let = "let", "Binds a value.";
     In = "in", "Ends the value of a `let`.";
     If = "if", "Starts a choice.";
@@ -62,7 +63,7 @@ keywords! {
 impl Keyword {
     /// Whether the word starts a top-level item.
     pub(crate) fn starts_item(self) -> bool {
-        matches!(self, Keyword::Def | Keyword::Type | Keyword::Import | Keyword::Strategy)
+        matches!(self, Keyword::Def | Keyword::Type | Keyword::Import | Keyword::Strategy | Keyword::Rule)
     }
 }
 

@@ -140,15 +140,20 @@ pub struct Optimize {
 Examples:
   lozenge check-rules                                  the rules that ship
   lozenge check-rules mine.gsl --rule merge -o found   one rule; a counterexample is written to found/merge
+  lozenge check-rules program.loz                      the rewrite rules of a functional program
+  lozenge check-rules program.loz --emit lemma         what they claim, as a file for Coq
 
-Models are drawn on which the rule applies, rewritten by it, and both are evaluated on random inputs. Exit code 3 if a rule has a counterexample.")]
+Models or programs are drawn to which the rule applies, rewritten by it, and both are evaluated on random inputs. Exit code 3 if a rule has a counterexample.")]
 pub struct CheckRules {
-    /// Files or folders; the rules that ship if there are none.
+    /// Files (.gsl, .loz) or folders; the substitution rules that ship if there are none.
     pub paths: Vec<PathBuf>,
+    /// Print this instead of testing.
+    #[arg(long, value_name = "WHAT")]
+    pub emit: Option<Claims>,
     /// Only the rule of this name; may be given several times.
     #[arg(long = "rule", value_name = "NAME")]
     pub only: Vec<String>,
-    /// Different models on which a rule has to hold.
+    /// Different models or programs on which a rule has to hold.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = instances)]
     pub instances: usize,
     /// Seed of everything that is drawn.
@@ -157,6 +162,14 @@ pub struct CheckRules {
     /// Write counterexamples below this folder: before.onnx, after.onnx, inputs.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+}
+
+/// What `--emit` of `lozenge check-rules` prints.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claims {
+    /// The lemmas that rules of functional programs claim, for Coq: proved where it can do so by
+    /// itself, and left open elsewhere.
+    Lemma,
 }
 
 fn bytes(text: &str) -> Result<u64, String> {

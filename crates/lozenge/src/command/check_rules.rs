@@ -1,40 +1,91 @@
-//! `lozenge check-rules`: whether substitution rules are sound, rule by rule.
+//! `lozenge check-rules`: whether rules are sound, rule by rule: substitution rules of models, and
+//! rewrite rules of functional programs.
 //!
-//! Not here: how a rule is checked (`gsl::soundness`).
+//! Not here: how a rule is checked (`gsl::soundness`, `functional::rewrite::defined::trial`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gsl::Rule;
 use gsl::soundness::{Counterexample, Effort, Verdict, check};
 use serde_json::{Value, json};
 
+use super::check_defined;
 use crate::cli::CheckRules;
 use crate::failure::{Failure, FailureKind};
-use crate::files::{reason, write_whole};
+use crate::files::{find, reason, write_whole};
 use crate::progress::Bar;
 use crate::{npy, report, rules};
+
+/// What is known of a rule.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    Checked,
+    Bounded,
+    Counterexample,
+    Untested,
+}
+
+/// A line of the report.
+pub(super) struct Row {
+    pub name: String,
+    pub known: Known,
+    /// The verdict in words.
+    pub words: String,
+    /// What follows the line.
+    pub details: String,
+    pub value: Value,
+}
 
 /// Runs the command.
 ///
 /// # Errors
-/// What is wrong with the rule files; exit code 3 if a rule has a counterexample.
+/// What is wrong with the files; exit code 3 if a rule has a counterexample.
 pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
+    let (mut models, mut programs) = (Vec::new(), Vec::new());
+    for path in &arguments.paths {
+        for file in find(path, &["gsl", "loz"])? {
+            let program = file.extension().is_some_and(|e| e == "loz");
+            if program { &mut programs } else { &mut models }.push(file);
+        }
+    }
+    if arguments.emit.is_some() {
+        return check_defined::lemmas(&programs, arguments, as_json);
+    }
+    let mut rows = Vec::new();
+    if !models.is_empty() || arguments.paths.is_empty() {
+        rows = of_models(&models, arguments)?;
+    }
+    rows.extend(check_defined::rows(&programs, arguments)?);
+    rules::all_known(&arguments.only, rows.iter().map(|row| row.name.as_str()))?;
+    rows.retain(|row| arguments.only.is_empty() || arguments.only.contains(&row.name));
+    let failed = rows.iter().any(|row| row.known == Known::Counterexample);
+    if as_json {
+        let rules: Vec<&Value> = rows.iter().map(|row| &row.value).collect();
+        report::print_json(json!({ "ok": !failed, "rules": rules }));
+    } else {
+        report::print(&text(&rows));
+    }
+    if failed { Err(Failure::told(FailureKind::Check)) } else { Ok(()) }
+}
+
+/// Checks the substitution rules of these files, or those that ship; only those that are asked for.
+/// The others have rows without a verdict.
+fn of_models(paths: &[PathBuf], arguments: &CheckRules) -> Result<Vec<Row>, Failure> {
     let effort = Effort {
         instances: arguments.instances,
         draws: 160 * arguments.instances,
         seed: arguments.seed,
         prove: true,
     };
-    let all = rules::sources(&arguments.paths)?;
+    let all = rules::sources(paths)?;
     let mut checked: Vec<(Rule, Verdict)> = Vec::new();
     for source in &all {
         let rules = rules::parse(source)?.into_iter();
         checked.extend(rules.map(|rule| (rule, Verdict::Untested { draws: 0 })));
     }
-    rules::all_known(&arguments.only, checked.iter().map(|(rule, _)| rule.name.as_str()))?;
-    checked.retain(|(rule, _)| arguments.only.is_empty() || arguments.only.contains(&rule.name));
-    let bar = Bar::new(checked.len() as u64, "checking rules");
-    for (rule, verdict) in &mut checked {
+    let wanted = |rule: &Rule| arguments.only.is_empty() || arguments.only.contains(&rule.name);
+    let bar = Bar::new(checked.iter().filter(|(rule, _)| wanted(rule)).count() as u64, "checking rules");
+    for (rule, verdict) in checked.iter_mut().filter(|(rule, _)| wanted(rule)) {
         // The file was compiled, so the rule has no errors of its own.
         *verdict = check(rule, effort).map_err(|errors| Failure::from(errors[0].clone()))?;
         bar.inc(1);
@@ -47,14 +98,29 @@ pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
             }
         }
     }
-    let failed = checked.iter().filter(|(_, v)| matches!(v, Verdict::Counterexample(_))).count();
-    if as_json {
-        let rules: Vec<Value> = checked.iter().map(|(rule, verdict)| as_value(rule, verdict)).collect();
-        report::print_json(json!({ "ok": failed == 0, "rules": rules }));
-    } else {
-        report::print(&text(&checked));
+    Ok(checked.iter().map(|(rule, verdict)| row(rule, verdict)).collect())
+}
+
+fn row(rule: &Rule, verdict: &Verdict) -> Row {
+    let known = match verdict {
+        Verdict::Checked { .. } => Known::Checked,
+        Verdict::Bounded { .. } => Known::Bounded,
+        Verdict::Counterexample(_) => Known::Counterexample,
+        Verdict::Untested { .. } => Known::Untested,
+    };
+    let mut details = String::new();
+    if let Verdict::Counterexample(found) = verdict {
+        details += &format!("\n  {}\n\n{}", found.difference, indented(&found.before.graph.to_string()));
+        for (name, tensor) in &found.inputs {
+            details += &match tensor.to_integers() {
+                Some(list) => format!("    {name} = {list:?}\n"),
+                None => format!("    {name} = {:?}\n", tensor.to_numbers().unwrap_or_default()),
+            };
+        }
+        details += &format!("\n  becomes\n\n{}\n", indented(&found.after.graph.to_string()));
     }
-    if failed > 0 { Err(Failure::told(FailureKind::Check)) } else { Ok(()) }
+    let (name, words) = (rule.name.clone(), words(rule, verdict));
+    Row { name, known, words, details, value: as_value(rule, verdict) }
 }
 
 /// A verdict in words.
@@ -103,34 +169,23 @@ fn agreed(instances: usize, integers: usize, what: &str) -> String {
     }
 }
 
-fn text(checked: &[(Rule, Verdict)]) -> String {
-    let width = checked.iter().map(|(rule, _)| rule.name.len()).max().unwrap_or(0);
-    let mut out = String::new();
-    for (rule, verdict) in checked {
-        out += &format!("{:width$}  {}\n", rule.name, words(rule, verdict));
-        if let Verdict::Counterexample(found) = verdict {
-            out += &format!("\n  {}\n\n{}", found.difference, indented(&found.before.graph.to_string()));
-            for (name, tensor) in &found.inputs {
-                out += &match tensor.to_integers() {
-                    Some(list) => format!("    {name} = {list:?}\n"),
-                    None => format!("    {name} = {:?}\n", tensor.to_numbers().unwrap_or_default()),
-                };
-            }
-            out += &format!("\n  becomes\n\n{}\n", indented(&found.after.graph.to_string()));
-        }
-    }
-    let count = |wanted: fn(&Verdict) -> bool| checked.iter().filter(|(_, v)| wanted(v)).count();
-    let agreed = count(|v| matches!(v, Verdict::Checked { .. }));
-    let bounded = count(|v| matches!(v, Verdict::Bounded { .. }));
-    let wrong = count(|v| matches!(v, Verdict::Counterexample(_)));
-    out + &format!(
-        "{} rules: {agreed} checked, {bounded} bounded, {wrong} with a counterexample, {} untested\n",
-        checked.len(),
-        checked.len() - agreed - bounded - wrong
-    )
+fn text(rows: &[Row]) -> String {
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let lines: String =
+        rows.iter().map(|row| format!("{:width$}  {}\n{}", row.name, row.words, row.details)).collect();
+    let count = |known: Known| rows.iter().filter(|row| row.known == known).count();
+    lines
+        + &format!(
+            "{} rules: {} checked, {} bounded, {} with a counterexample, {} untested\n",
+            rows.len(),
+            count(Known::Checked),
+            count(Known::Bounded),
+            count(Known::Counterexample),
+            count(Known::Untested)
+        )
 }
 
-fn indented(text: &str) -> String {
+pub(super) fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}\n")).collect()
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod bench_c;
 mod bench_model;
 pub(crate) mod bench_mpi;
 mod cc;
+mod check_defined;
 mod check_rules;
 mod compile;
 mod compile_library;

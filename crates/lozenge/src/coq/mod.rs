@@ -29,6 +29,9 @@ const CHECKER: &str = "Certify";
 /// The file that comparisons with the theory's translation need.
 const COMPARISON: &str = "Compare";
 
+/// The file with the lemmas on rules of strategies.
+const REWRITES: &str = "Rewrites";
+
 /// The theorem that accepts certificates, as Coq prints it.
 const THEOREM: &str = "accept_sound : forall ct : certificate, accept ct = true -> correct ct";
 
@@ -137,6 +140,15 @@ impl Coq {
     /// As [`Coq::ready`].
     pub fn comparing_in(cache: &Path, told: impl FnMut(&str)) -> Result<Coq, Failure> {
         Coq::with(cache, told, COMPARISON)
+    }
+
+    /// As [`Coq::ready`], with the lemmas on rewrite rules. It decides about no certificate.
+    ///
+    /// # Errors
+    /// As [`Coq::ready`].
+    pub fn for_rules(told: impl FnMut(&str)) -> Result<Coq, Failure> {
+        Coq::command()?;
+        Coq::with(&theory::cache()?, told, REWRITES)
     }
 
     fn with(cache: &Path, told: impl FnMut(&str), file: &str) -> Result<Coq, Failure> {

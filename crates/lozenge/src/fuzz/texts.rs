@@ -275,7 +275,19 @@ impl Maker<'_> {
         if depth == 0 || self.below(4) == 0 {
             return match self.below(3) {
                 0 => self
-                    .pick(&["id", "fail", "choose", "auto", "fuse", "simplify", "fastProduct", "lower"])
+                    .pick(&[
+                        "id",
+                        "fail",
+                        "choose",
+                        "auto",
+                        "fuse",
+                        "simplify",
+                        "fastProduct",
+                        "lower",
+                        "tile(row, y, 2, 3)",
+                        "unrollAndJam(row, 2)",
+                        "computeAt(acc, row)",
+                    ])
                     .to_owned(),
                 _ => {
                     let rules: Vec<&str> = functional::rewrite::rules().map(|rule| rule.name).collect();
@@ -293,7 +305,11 @@ impl Maker<'_> {
             0 | 1 => format!("({inner}; {})", self.strategy(depth - 1)),
             2 => format!("({inner} <+ {})", self.strategy(depth - 1)),
             3 => format!("child {} ({inner})", self.number()),
-            4 => format!("at {} {} ({inner})", self.pick(&["map", "reduce", "zip", "let"]), self.number()),
+            4 => format!(
+                "at {} {} ({inner})",
+                self.pick(&["map", "reduce", "zip", "let", "row", "y", "map named acc"]),
+                self.number()
+            ),
             5 => format!("at position {}.{} ({inner})", self.below(3), self.number()),
             6 => format!("inside map ({inner})"),
             _ => {

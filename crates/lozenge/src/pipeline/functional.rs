@@ -81,8 +81,7 @@ fn choose(source: &Source, checked: &Checked, name: &str, request: &Request) -> 
     let original = elaborate(source, checked, target.as_deref().unwrap_or(name), request)?;
     let mut chosen = Chosen { rewritten: original.clone(), original, reassociated: false, trace: None };
     let mut apply = |outcome: Outcome| {
-        let marked = |rule: &str| functional::rewrite::rule(rule).is_some_and(|r| r.reassociates);
-        chosen.reassociated |= outcome.trace.steps.iter().any(|s| marked(s.rule));
+        chosen.reassociated |= outcome.trace.reassociates();
         match &mut chosen.trace {
             Some(trace) => trace.steps.extend(outcome.trace.steps),
             None => chosen.trace = Some(outcome.trace),

@@ -30,7 +30,7 @@ pub use c::{done, machine, region_text, schedule_header};
 pub use candidates::{candidates, cycles};
 pub use certificate::Sides;
 pub use emission::{Emission, Promise};
-pub use functional::AUTOMATIC;
+pub use functional::{AUTOMATIC, open as open_functional};
 use targets::{Emitted, Stage, Style};
 
 use crate::failure::{Failure, Source};
