@@ -17,15 +17,16 @@ mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use isl::{Ctx, Dim, Map, Set};
+use isl::{Dim, Map, Set};
 use loops::{Code, Diagnostic, Function, LoopKind, Name, ReduceOp};
 
 use copies::{Copy, copy, once_each};
 use order::respected;
 
 use crate::codegen::Generated;
-use crate::dependence::{self, Dependence};
+use crate::dependence::Dependence;
 use crate::fault::{self, Result};
+use crate::known::{Known, Role};
 use crate::limits::Limits;
 use crate::model::{Model, Statement};
 use crate::tree::Tree;
@@ -74,26 +75,27 @@ pub fn tree(model: &Model, dependences: &[Dependence], tree: &Tree) -> Result<()
 /// statement is not a copy of the original; `P0404` a parallel loop carries a dependence; `P0405`
 /// the interface was changed; `P0002` the limit was reached.
 pub fn function(original: &Function, generated: &Generated, limits: impl Into<Limits>) -> Result<Checked> {
-    // A context of its own: nothing that the makers of the code left behind is used.
-    let ctx = Ctx::new();
-    limits.into().run(&ctx, || check(&ctx, original, generated))
+    let limits = limits.into();
+    // A context of the checker's own: nothing that the makers of the code left behind is used.
+    let known = Known::of(Role::Checker, original, limits)?;
+    limits.run(&known.ctx, || check(&known, generated))
 }
 
-fn check(ctx: &Ctx, original: &Function, generated: &Generated) -> Result<Checked> {
-    let before_change = Model::extract_in(ctx, original)?;
+fn check(known: &Known, generated: &Generated) -> Result<Checked> {
+    let Known { ctx, model: before_change, .. } = known;
     let after_change = Model::extract_in(ctx, &generated.function)?;
-    same_interface(&before_change, &after_change)?;
+    same_interface(before_change, &after_change)?;
     let mut copies = Vec::new();
     for statement in &after_change.statements {
-        copies.push(copy(&before_change, &after_change, statement, generated)?);
+        copies.push(copy(before_change, &after_change, statement, generated)?);
     }
     for (k, statement) in before_change.statements.iter().enumerate() {
         let mut own: Vec<&mut Copy> = copies.iter_mut().filter(|c| c.original == k).collect();
-        once_each(&before_change, statement, &mut own)?;
+        once_each(before_change, statement, &mut own)?;
     }
-    let dependences = dependence::memory(&before_change)?;
+    let dependences = known.dependences()?;
     let mut done: BTreeMap<(&Name, &Name), Vec<&isl::Map>> = BTreeMap::new();
-    for dependence in &dependences {
+    for dependence in dependences {
         // Through which array a pair is ordered does not matter where it is nothing but ordered:
         // the same pairs are looked at once.
         if dependence.reduction.is_none()
@@ -106,7 +108,7 @@ fn check(ctx: &Ctx, original: &Function, generated: &Generated) -> Result<Checke
             }
             same.push(&dependence.relation);
         }
-        respected(&before_change, dependence, &copies, &after_change.scopes)?;
+        respected(before_change, dependence, &copies, &after_change.scopes)?;
     }
     let mut parallel = BTreeSet::new();
     for statement in &after_change.statements {

@@ -18,6 +18,7 @@ pub mod codegen;
 pub mod dependence;
 mod directive;
 mod fault;
+mod known;
 pub mod limits;
 pub mod local;
 pub mod locality;

@@ -11,6 +11,7 @@ mod schedule;
 mod shapes;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use ::optimize::Machine;
 use loops::{Diagnostic, Function, LoopKind, Name, Stmt};
@@ -18,9 +19,10 @@ use passes::{Applied, Pass};
 
 use crate::check::{self, Checked};
 use crate::codegen::{Generated, Instance, text_order};
-use crate::dependence::{self, Dependence};
+use crate::dependence::Dependence;
 use crate::directive;
 use crate::fault::{self, Result};
+use crate::known::{self, Known, Role};
 use crate::limits::Limits;
 use crate::locality::{self, Caches};
 use crate::model::{self, Model};
@@ -192,6 +194,10 @@ impl Report {
 /// # Errors
 /// Those of all stages. A result that fails its check is not returned.
 pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
+    known::within(|| optimized(function, options))
+}
+
+fn optimized(function: &Function, options: &Options) -> Result<Optimized> {
     let bounds = Bounds::from_now(options);
     let mut applied = Vec::new();
     // What is said of statements is said of those of the text.
@@ -205,8 +211,8 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let asked = options.schedule.is_none() && !directive::only_unfused(&directives);
     let mut result = match (&options.schedule, &relaxed) {
         _ if asked => {
-            let Analysed { model, dependences, .. } = analyse(function_or_relaxed, options, bounds)?;
-            let tree = directive::schedule(&model, &dependences, &directives)?;
+            let Analysed { known, dependences, .. } = analyse(function_or_relaxed, options, bounds)?;
+            let tree = directive::schedule(&known.model, &dependences, &directives)?;
             let mut result = by_schedule(function_or_relaxed, &tree.into(), options, bounds)?;
             result.report.bands.push("the order of the text, with what directives ask for".to_owned());
             result
@@ -312,11 +318,12 @@ fn scheduled(
     }
     let options = &Options { private: code.private, jam: code.jam, ..options.clone() };
     let limits = bounds.must;
-    let Analysed { ctx, model, dependences, mut report } = analyse(function, options, bounds)?;
+    let Analysed { known, dependences, mut report } = analyse(function, options, bounds)?;
+    let model = &known.model;
     // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing
     // is added to it.
-    limits.run(&ctx, || check::tree(&model, &dependences, tree))?;
-    let made = lowering::by_code(&model, function, tree, (code, options), limits, &mut report)?;
+    limits.run(&known.ctx, || check::tree(model, &dependences, tree))?;
+    let made = lowering::by_code(model, function, tree, (code, options), limits, &mut report)?;
     Ok(finish(made, tree.clone(), report))
 }
 
@@ -388,30 +395,29 @@ impl Bounds {
 
 /// What stages need to know of a function.
 struct Analysed {
-    ctx: isl::Ctx,
-    model: Model,
+    known: Rc<Known>,
     dependences: Vec<Dependence>,
     report: Report,
 }
 
 fn analyse(function: &Function, options: &Options, bounds: Bounds) -> Result<Analysed> {
-    let ctx = isl::Ctx::new();
-    let model = bounds.must.run(&ctx, || Model::extract_in(&ctx, function))?;
-    let mut report = Report { statements: model.statements.len(), ..Report::default() };
-    let mut dependences = bounds.must.run(&ctx, || dependence::memory(&model))?;
+    let known = Known::of(Role::Maker, function, bounds.must)?;
+    let mut report = Report { statements: known.model.statements.len(), ..Report::default() };
+    let mut dependences = bounds.must.run(&known.ctx, || known.dependences())?.to_vec();
     if !options.private {
         dependences.iter_mut().for_each(|dependence| dependence.private = false);
     }
     report.dependences = dependences.len();
-    Ok(Analysed { ctx, model, dependences, report })
+    Ok(Analysed { known, dependences, report })
 }
 
 fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {
-    let Analysed { model, dependences, mut report, .. } = analyse(function, options, bounds)?;
-    if let Some(result) = special(&model, function, &dependences, options, bounds.choice, &mut report) {
+    let Analysed { known, dependences, mut report } = analyse(function, options, bounds)?;
+    let model = &known.model;
+    if let Some(result) = special(model, function, &dependences, options, bounds.choice, &mut report) {
         return Ok(result);
     }
-    let fusion = options.fusion.unwrap_or_else(|| choose_fusion(&model));
+    let fusion = options.fusion.unwrap_or_else(|| choose_fusion(model));
     let scheduling = scheduling::Options {
         fusion,
         limits: bounds.choice,
@@ -419,12 +425,12 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
         beside: true,
         ..Default::default()
     };
-    let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?;
+    let scheduled = scheduling::schedule(model, &dependences, &scheduling)?;
     if scheduled.limited {
         let note = "the scheduler stopped without a schedule: the original order is kept there";
         report.notes.push(note.to_owned());
     }
-    let (model, dependences, tree) = (&model, &dependences[..], scheduled.tree);
+    let (dependences, tree) = (&dependences[..], scheduled.tree);
     Scheduled { model, dependences, function, options, bounds, tree }.first(report)
 }
 

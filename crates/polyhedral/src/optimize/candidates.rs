@@ -40,11 +40,10 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
         others.extend(written_out(function, options, bounds));
     }
     // A schedule without tiles that wins nothing on one thread has to win more than parallel loops
-    // of the text do; and one with tiles that is not even level.
+    // of the text do.
     let plain =
         !affine.report.tiled && !affine.report.contracted && nests(&affine.function) > nests(function);
-    let vain = affine.report.tiled && cycles(function) <= cycles(&affine.function);
-    let level = behind || vain || (plain && cycles(function) < MARGIN * cycles(&affine.function));
+    let level = behind || (plain && cycles(function) < MARGIN * cycles(&affine.function));
     let mut first = Vec::new();
     // Where declarations could not stay inside, the schedule may have lost what is free in the
     // text.
@@ -193,14 +192,14 @@ fn nest_by_nest(function: &Function, options: &Options) -> Option<(String, Optim
 /// The function in the order of its text: with what is free in it in parallel and in lanes, and as
 /// it is.
 fn in_order_of_text(function: &Function, options: &Options, bounds: Bounds) -> Vec<(String, Optimized)> {
-    let Ok(Analysed { model, dependences, report, .. }) = analyse(function, options, bounds) else {
+    let Ok(Analysed { known, dependences, report }) = analyse(function, options, bounds) else {
         return Vec::new();
     };
     let marked = (ORDER_OF_TEXT, options.clone());
     let plain = (AS_IT_IS, Options { parallel: false, vector: false, jam: 1, ..options.clone() });
     let one = |(name, options): (&str, Options)| {
         let mut report = report.clone();
-        let made = as_text((&model, &dependences), function, &options, bounds.choice, &mut report);
+        let made = as_text((&known.model, &dependences), function, &options, bounds.choice, &mut report);
         made.ok().map(|(made, tree)| (name.to_owned(), finish(made, tree, report)))
     };
     [plain, marked].into_iter().filter_map(one).collect()
@@ -211,8 +210,9 @@ fn in_order_of_text(function: &Function, options: &Options, bounds: Bounds) -> V
 fn split_at_pivots(function: &Function, options: &Options, bounds: Bounds) -> Option<(String, Optimized)> {
     let pass = &passes::PIVOT_SPLITTING;
     let split = pass.run(function)?;
-    let Analysed { model, dependences, mut report, .. } = analyse(&split, options, bounds).ok()?;
-    let (made, tree) = as_text((&model, &dependences), &split, options, bounds.choice, &mut report).ok()?;
+    let Analysed { known, dependences, mut report } = analyse(&split, options, bounds).ok()?;
+    let at = (&known.model, &dependences[..]);
+    let (made, tree) = as_text(at, &split, options, bounds.choice, &mut report).ok()?;
     let told = "loops over rows and columns are split at the pivot";
     let result = finish(made, tree, report).after(pass, split, told);
     Some((result.name(function), result))
@@ -224,8 +224,9 @@ fn written_out(function: &Function, options: &Options, bounds: Bounds) -> Vec<(S
     let pass = &passes::COMPLETE_UNROLLING;
     let Some(straight) = pass.run(function) else { return Vec::new() };
     let in_order = || {
-        let Analysed { model, dependences, mut report, .. } = analyse(&straight, options, bounds).ok()?;
-        let made = as_text((&model, &dependences), &straight, options, bounds.choice, &mut report).ok()?;
+        let Analysed { known, dependences, mut report } = analyse(&straight, options, bounds).ok()?;
+        let at = (&known.model, &dependences[..]);
+        let made = as_text(at, &straight, options, bounds.choice, &mut report).ok()?;
         Some(finish(made.0, made.1, report))
     };
     let affine = scheduled(&straight, options, bounds).ok();

@@ -170,8 +170,7 @@ fn map(
     let late = matches!(&apart, Err(error) if fault::is_limit(error));
     match apart {
         Ok(code) => {
-            let pieces =
-                |label: &Name| code.instances.values().filter(|one| one.original == *label).count();
+            let pieces = |label: &Name| code.instances.values().filter(|one| one.original == *label).count();
             if !model.statements.iter().any(|statement| pieces(&statement.label) > MOST_PIECES) {
                 return Ok((tree, Some(code)));
             }
