@@ -1,8 +1,8 @@
 //! What one run of the pipeline has found out of functions: their models and dependences. Several
 //! candidates are made of the same function, and each is checked against it.
 //!
-//! It is kept as long as the run, so that what a run does depends on its input alone. Who makes code
-//! and who checks it have their own: the checker uses nothing that the makers left behind.
+//! It is kept as long as the run, so that what a run does depends on its input alone. Who makes
+//! code and who checks it have their own: the checker uses nothing that the makers left behind.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;

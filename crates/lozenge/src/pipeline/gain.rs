@@ -236,8 +236,8 @@ pub fn threads(outcome: Outcome) -> Option<Pays> {
 }
 
 /// The condition that there is enough work for what the result has to do before it begins, that no
-/// extent is too short for it, and that tiles in time have data to keep in a cache, or threads; none
-/// if the result is predicted to be faster at all sizes.
+/// extent is too short for it, and that tiles in time have data to keep in a cache, or threads;
+/// none if the result is predicted to be faster at all sizes.
 pub fn work(outcome: Outcome) -> Option<Pays> {
     let mut conditions = Vec::new();
     let mut defined = vec![Macro::Here(ENOUGH)];

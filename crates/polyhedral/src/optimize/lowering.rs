@@ -223,7 +223,8 @@ fn made_checked(
     }
 }
 
-/// The code of a tree, perhaps made already, with declarations in their places and rows run at once.
+/// The code of a tree, perhaps made already, with declarations in their places and rows run at
+/// once.
 fn generate(
     (model, code): (&Model, Option<Generated>),
     tree: &Tree,
