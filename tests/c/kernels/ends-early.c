@@ -45,6 +45,8 @@ static void kernel_ends_early(int n, int m, const int key[restrict m], const DAT
     }
     sums[i] = s + (DATA_TYPE)j;
   }
+#pragma endscop
+#pragma scop
   for (int i = 0; i < n; i++) {
     DATA_TYPE a = (DATA_TYPE)(i % 7) * (DATA_TYPE)0.2, b = 0;
     int k = 2;
@@ -56,6 +58,8 @@ static void kernel_ends_early(int n, int m, const int key[restrict m], const DAT
     }
     steps[i] = k;
   }
+#pragma endscop
+#pragma scop
   for (int i = 0; i < n; i++) {
     int low = 0, high = m;
     while (low < high) {

@@ -9,7 +9,7 @@ int first(int n, double *restrict a) {
 #pragma scop
   for (i = 0; i < n; i++)
     if (a[i] > 3)
-      break;
+      return i;
 #pragma endscop
   twice(n, a);
   return i;
