@@ -5,9 +5,11 @@ void polynomial(int n, int m, double y[restrict n], const double x[restrict n],
   for (int i = 0; i < n; i++) {
     y[i] = 0;
     int k = m;
-    while (k > 0) {
+  again:
+    if (k > 0) {
       k--;
       y[i] = y[i] * x[i] + c[k];
+      goto again;
     }
   }
 #pragma endscop
