@@ -50,7 +50,7 @@ pub(crate) enum Macro {
     /// At the top of the file, since it declares a function.
     OfFile(&'static str),
     /// Before the condition.
-    Here(&'static str),
+    Here(String),
 }
 
 /// Whether the result is faster than the text on several threads alone: it has the loops of the
@@ -229,10 +229,10 @@ pub fn threads(outcome: Outcome) -> Option<Pays> {
     let names = names(&source.text, &region.info);
     let text = targets::region_text(function, &names, &targets::Options::default());
     let amounts = text.ok().and_then(|text| text.amounts).filter(|all| !all.is_empty());
-    let least = || enough(outcome).map(|tests| tests.join(" && "));
-    let work = amounts.map(|amounts| any(&amounts)).or_else(least);
+    let mut defined = vec![Macro::OfFile(PAYS)];
+    let work = amounts.map(|amounts| any(&amounts)).or_else(|| enough(outcome, &mut defined));
     let condition = format!("LOZENGE_PAYS({})", work.unwrap_or_else(|| "1".to_owned()));
-    Some(Pays { condition, defined: vec![Macro::OfFile(PAYS)] })
+    Some(Pays { condition, defined })
 }
 
 /// The condition that there is enough work for what the result has to do before it begins, that no
@@ -240,28 +240,34 @@ pub fn threads(outcome: Outcome) -> Option<Pays> {
 /// none if the result is predicted to be faster at all sizes.
 pub fn work(outcome: Outcome) -> Option<Pays> {
     let mut conditions = Vec::new();
-    let mut defined = vec![Macro::Here(ENOUGH)];
-    conditions.extend(enough(outcome).map(|tests| format!("LOZENGE_ENOUGH({})", tests.join(" && "))));
-    if let Some((extents, held)) = cached::data(outcome) {
-        let names = names(&outcome.source.text, &outcome.region.info);
-        let test = targets::region_condition(&outcome.region.function, &names, &extents, held);
-        if let Ok(Some(test)) = test {
-            conditions.push(format!("(LOZENGE_ENOUGH({test}) || LOZENGE_PAYS(1))"));
-            defined.push(Macro::OfFile(PAYS));
-        }
+    let mut defined = vec![Macro::Here(ENOUGH.to_owned())];
+    conditions.extend(enough(outcome, &mut defined).map(|tests| format!("LOZENGE_ENOUGH({tests})")));
+    if let Some((extents, held)) = cached::data(outcome)
+        && let Some(test) = size_test(outcome, &extents, held, &mut defined)
+    {
+        conditions.push(format!("(LOZENGE_ENOUGH({test}) || LOZENGE_PAYS(1))"));
+        defined.push(Macro::OfFile(PAYS));
     }
     (!conditions.is_empty()).then(|| Pays { condition: conditions.join(" && "), defined })
 }
 
-/// Tests of sizes in C that hold together if there is enough work; none if there always is.
-fn enough(outcome: Outcome) -> Option<Vec<String>> {
-    let Outcome { source, region, function, packs, machine } = outcome;
-    let names = names(&source.text, &region.info);
+/// A test of sizes in C that holds if there is enough work; none if there always is.
+fn enough(outcome: Outcome, defined: &mut Vec<Macro>) -> Option<String> {
+    let Outcome { region, function, packs, machine, .. } = outcome;
     let needs = optimize::break_even(&region.function, function, packs, machine);
-    let tests = needs.into_iter().filter_map(|(factors, than)| {
-        targets::region_condition(&region.function, &names, &factors, than).transpose()
-    });
-    tests.collect::<Result<Vec<_>, _>>().ok().filter(|tests| !tests.is_empty())
+    let tests: Vec<String> =
+        needs.into_iter().filter_map(|(factors, than)| size_test(outcome, &factors, than, defined)).collect();
+    (!tests.is_empty()).then(|| tests.join(" && "))
+}
+
+/// The test in C that a product of sizes is more than a number, with the macros in it; none if the
+/// product is a number.
+fn size_test(outcome: Outcome, factors: &[Expr], than: i64, defined: &mut Vec<Macro>) -> Option<String> {
+    let Outcome { source, region, .. } = outcome;
+    let names = names(&source.text, &region.info);
+    let test = targets::region_condition(&region.function, &names, factors, than).ok()??;
+    defined.extend((!test.macros.is_empty()).then_some(Macro::Here(test.macros)));
+    Some(test.condition)
 }
 
 fn any_expr(body: &[Stmt], holds: impl Fn(&Expr) -> bool) -> bool {

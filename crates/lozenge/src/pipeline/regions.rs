@@ -165,7 +165,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
     for defined in pays.iter().flat_map(|pays| &pays.defined) {
         match defined {
             gain::Macro::OfFile(text) => definitions.push((*text).to_owned()),
-            gain::Macro::Here(text) => macros.push((*text).to_owned()),
+            gain::Macro::Here(text) => macros.push(text.clone()),
         }
     }
     // The tests of sizes come first: the arithmetic of the others then fits.

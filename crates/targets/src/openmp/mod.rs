@@ -49,7 +49,9 @@ use loops::{Diagnostic, Elem, Function, ParamMode, Program};
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
 use crate::target::{Abilities, Emission, Output, Stage, Target};
-pub use region::{RegionArray, RegionNames, RegionText, emit_region, region_condition, region_text};
+pub use region::{
+    RegionArray, RegionNames, RegionText, SizeTest, emit_region, region_condition, region_text,
+};
 pub use scope::Member;
 
 use helpers::Helper;

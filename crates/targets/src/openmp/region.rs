@@ -124,6 +124,15 @@ pub fn region_text(
     Ok(RegionText { text, amounts, around })
 }
 
+/// A condition on sizes.
+#[derive(Clone, Debug)]
+pub struct SizeTest {
+    /// In C.
+    pub condition: String,
+    /// Lines that define the macros in it.
+    pub macros: String,
+}
+
 /// The condition in C that the product of sums of sizes is more than a number, in the place of the
 /// region of a function; none if the product is a number.
 ///
@@ -134,11 +143,15 @@ pub fn region_condition(
     names: &RegionNames,
     factors: &[Expr],
     least: i64,
-) -> Result<Option<String>, Diagnostic> {
+) -> Result<Option<SizeTest>, Diagnostic> {
     let options = Options::default();
     let mut lower = in_region(function, names, &options);
     let test = lower.product_above(factors, least)?;
-    Ok(test.map(|test| Printer::new(Layout::Readable).expression(&test)))
+    let own = |text: String| fresh_macros(text, &lower.helpers, &names.taken);
+    Ok(test.map(|test| SizeTest {
+        condition: own(Printer::new(Layout::Readable).expression(&test)),
+        macros: own(helpers::macros(&lower.helpers)),
+    }))
 }
 
 /// What lowers statements in the place of a region, with the sizes of its function.
