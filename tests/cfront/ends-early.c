@@ -41,3 +41,21 @@ void f(int n, int m, const int *restrict key, const double *restrict w, const in
   }
 #pragma endscop
 }
+
+// A body that changes what its loop counts: the variable is data.
+int skips(int n, int m, const int *restrict x, int *restrict y)
+{
+  int j = 0;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    for (j = 0; j < m; j++) {
+      if (x[j] == i)
+        break;
+      if (x[j] > 5)
+        j++;
+    }
+    y[i] = j;
+  }
+#pragma endscop
+  return j;
+}

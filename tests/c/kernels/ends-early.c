@@ -45,6 +45,17 @@ static void kernel_ends_early(int n, int m, const int key[restrict m], const DAT
     }
     sums[i] = s + (DATA_TYPE)j;
   }
+  for (int i = 0; i < n; i++) {
+    int j, c = 0;
+    for (j = 0; j < m; j++) {
+      if (key[j] == x[i] + 2)
+        break;
+      if (key[j] % 7 == i % 7)
+        j++;
+      c += 3;
+    }
+    found[i] += 100 * j + c;
+  }
 #pragma endscop
 #pragma scop
   for (int i = 0; i < n; i++) {

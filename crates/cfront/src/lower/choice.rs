@@ -31,8 +31,7 @@ struct Marks {
 impl Lowering<'_> {
     /// A conditional whose condition is not affine.
     pub(super) fn choice(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
-        // The condition that a loop may end by stays one.
-        if matches!(self.cx.source.token_text(cond.at.first as usize), "for" | "while" | "do") {
+        if self.ends_loop(cond) {
             return self.guard(cond, then, otherwise);
         }
         let before = self.marks();
@@ -79,6 +78,13 @@ impl Lowering<'_> {
         // Once more, as it stands.
         self.again(&before);
         self.guard(cond, then, otherwise)
+    }
+
+    /// Whether a condition is the one that a loop may end by, which stays a condition: the variable
+    /// that the parser has made for that stands at the word of the loop.
+    fn ends_loop(&self, cond: &Expr) -> bool {
+        let word = self.cx.source.token_text(cond.at.first as usize);
+        matches!(cond.kind, ExprKind::Ident(_)) && matches!(word, "for" | "while" | "do")
     }
 
     /// Where lowering stands, for statements that are looked at twice.

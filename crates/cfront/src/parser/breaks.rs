@@ -75,6 +75,8 @@ impl Parser<'_> {
         self.endless(None, body, tokens)
     }
 
+    /// The statements that a loop is which may end early; `None` if it does not, or if that cannot
+    /// be said so.
     fn ended_early(&self, f: &For, raw: &Stmt, token: usize) -> Option<StmtKind> {
         let name = counted(f.step.as_ref()?)?;
         let data = f.cond.as_ref().and_then(|cond| self.data_apart(cond, name, raw));
@@ -82,6 +84,9 @@ impl Parser<'_> {
         let outside = f.others.iter().any(|other| other.declaration.is_none());
         if !(data.is_some() || jumps(raw, &["break"])) || f.mixed.is_some() || f.at_least_once || outside {
             return None;
+        }
+        if self.changes(raw, name, token) {
+            return self.counted_in_body(f, raw, token);
         }
         let raw = match data {
             Some((_, data)) => tested_first(data, raw.clone()),
@@ -114,6 +119,29 @@ impl Parser<'_> {
         Some(StmtKind::Block(before))
     }
 
+    /// Whether a body changes the variable that its loop counts, or may by its address.
+    fn changes(&self, body: &Stmt, name: &str, token: usize) -> bool {
+        let mut assigned = BTreeSet::new();
+        assigns(body, &mut assigned);
+        let address = |k: usize| self.is_at(k, "&") && self.word_at(k + 1) == name;
+        assigned.contains(name) || (token..self.pos).any(address)
+    }
+
+    /// A loop whose body changes the counted variable: the variable is data like any other.
+    fn counted_in_body(&self, f: &For, raw: &Stmt, token: usize) -> Option<StmtKind> {
+        // A `continue` goes on at the step.
+        if f.counts_first || !f.others.is_empty() || jumps(raw, &["continue"]) {
+            return None;
+        }
+        let step = f.step.clone()?;
+        let step = Stmt { at: step.at, kind: StmtKind::Expr(step) };
+        let body = std::iter::once(raw.clone()).chain(behind(&f.body)).chain([step]).collect();
+        let body = Stmt { at: raw.at, kind: StmtKind::Block(body) };
+        let kind = self.endless(f.cond.clone(), body, (token, token + 1))?;
+        let whole = f.before.iter().chain(&f.init).cloned().chain([Stmt { kind, at: raw.at }]);
+        Some(StmtKind::Block(whole.collect()))
+    }
+
     /// A condition in two parts: bounds of the counted variable, and what depends on data.
     fn data_apart(&self, cond: &Expr, counter: &str, body: &Stmt) -> Option<(Expr, Expr)> {
         let mut all = Vec::new();
@@ -131,7 +159,11 @@ impl Parser<'_> {
         };
         let bounds = |e: &&Expr| {
             let fixed = !assigned.iter().any(|name| name != counter && mentions(e, name));
-            fixed && !loads(e) && compares(e) && parts(&e.kind).into_iter().all(|part| self.is_integer(part))
+            let integers = match compares(e) {
+                true => parts(&e.kind).into_iter().all(|part| self.is_integer(part)),
+                false => self.is_integer(e),
+            };
+            fixed && integers && !loads(e)
         };
         let (bounds, data): (Vec<&Expr>, Vec<&Expr>) = all.into_iter().partition(bounds);
         let counts = bounds.iter().any(|e| mentions(e, counter));
