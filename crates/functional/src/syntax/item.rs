@@ -91,6 +91,27 @@ impl Parser<'_> {
         Some(TypeDef { name, sizes, body })
     }
 
+    /// Reads `[n m]` or `{t: num}` in the head of a definition or rule; whether it was there.
+    pub(super) fn sizes_or_types(
+        &mut self,
+        sizes: &mut Vec<Ident>,
+        types: &mut Vec<TypeParam>,
+    ) -> Option<bool> {
+        let opened = self.span();
+        if self.eat("[") {
+            sizes.extend(self.idents("a size parameter")?);
+            self.close("]", opened);
+        } else if self.eat("{") {
+            let names = self.idents("a type parameter")?;
+            let class = if self.eat(":") { Some(self.ident("a constraint")?) } else { None };
+            self.close("}", opened);
+            types.extend(names.into_iter().map(|name| TypeParam { name, class: class.clone() }));
+        } else {
+            return Some(false);
+        }
+        Some(true)
+    }
+
     fn def(&mut self) -> Option<Def> {
         let start = self.advance().span;
         let doc = self.doc_above(start);
@@ -99,15 +120,10 @@ impl Parser<'_> {
         let mut explicit = Vec::new();
         loop {
             let opened = self.span();
-            if self.eat("[") {
-                sizes.extend(self.idents("a size parameter")?);
-                self.close("]", opened);
-            } else if self.eat("{") {
-                let names = self.idents("a type parameter")?;
-                let class = if self.eat(":") { Some(self.ident("a constraint")?) } else { None };
-                self.close("}", opened);
-                types.extend(names.into_iter().map(|name| TypeParam { name, class: class.clone() }));
-            } else if self.eat("(") {
+            if self.sizes_or_types(&mut sizes, &mut types)? {
+                continue;
+            }
+            if self.eat("(") {
                 let names = self.idents("a parameter")?;
                 if !self.eat(":") {
                     self.expected("`:` and the type of the parameter", Some(opened));

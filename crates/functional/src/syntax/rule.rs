@@ -2,7 +2,7 @@
 
 use loops::{Code, Diagnostic};
 
-use super::ast::{Param, RuleDef, TypeKind, TypeParam};
+use super::ast::{Param, RuleDef, TypeKind};
 use super::parser::Parser;
 use super::token::TokenKind;
 
@@ -17,15 +17,10 @@ impl Parser<'_> {
         let (mut params, mut sizes, mut types, mut vars) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         loop {
             let opened = self.span();
-            if self.eat("[") {
-                sizes.extend(self.idents("a size")?);
-                self.close("]", opened);
-            } else if self.eat("{") {
-                let names = self.idents("a type parameter")?;
-                let class = if self.eat(":") { Some(self.ident("a constraint")?) } else { None };
-                self.close("}", opened);
-                types.extend(names.into_iter().map(|name| TypeParam { name, class: class.clone() }));
-            } else if self.eat("(") {
+            if self.sizes_or_types(&mut sizes, &mut types)? {
+                continue;
+            }
+            if self.eat("(") {
                 let mut names = self.idents("a size or a variable")?;
                 if self.eat(":") {
                     let ty = self.ty();
