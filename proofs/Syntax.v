@@ -95,7 +95,7 @@ Inductive exp :=
 
 (* ---------- types ---------- *)
 Inductive ty :=
-| Num (name : string)                   (* numbers: "f32", "f64", "i32", "i64", and truth values, "bool" *)
+| Num (name : string)                   (* numbers: "f32", "f64", "i32", "i64", "u8", ..., and truth values, "bool" *)
 | Below (n : tm).                       (* an index: an integer from 0 below that *)
 (* The type of a value: components, and the type and extents of each. *)
 Definition tables := list (list bool * (ty * list tm)).

@@ -3,7 +3,7 @@
    other stores nothing but numbers of an array's type, applies operations to numbers of their type, and declares the arrays of the definition with its extents, and that
    only laws are asked for that operations have, is computed here.
 
-   A type is a word: "f32", "f64", "i32", "i64", "bool"; "index" for an exact integer; "int" for a literal that is either. In a definition numbers of type i64 and indices
+   A type is a word: "f32", "f64", "i32", "i64", "bool", another type of integers ("u8"); "index" for an exact integer; "int" for a literal that is either. In a definition numbers of type i64 and indices
    are different: an exact operation is of indices. *)
 From Coq Require Import ZArith List String Ascii Bool Arith.
 From Lozenge Require Import Syntax Poly Norm Rep Target Checker Lazy.
@@ -18,7 +18,7 @@ Fixpoint cut (c : ascii) (s : string) : string * string :=
   | String a s => if Ascii.eqb a c then (EmptyString, s) else let (x, y) := cut c s in (String a x, y)
   end.
 Definition one_of (s : string) (l : list string) : bool := existsb (String.eqb s) l.
-Definition scalars : list string := ["f32"; "f64"; "i32"; "i64"; "bool"].
+Definition scalars : list string := ["f32"; "f64"; "i32"; "i64"; "bool"; "i8"; "u8"; "i16"; "u16"; "u32"; "u64"].
 Definition comparisons : list string := ["eq"; "ne"; "lt"; "le"; "gt"; "ge"].
 Definition integers : list string := ["i64"; "index"; "int"].
 (* The type that both are; an index or a number of type i64 that a literal is beside. *)
@@ -183,7 +183,13 @@ Definition neutrals : list (string * string) := [
   ("add.f32", "f32 00000000"); ("add.f64", "f64 0000000000000000"); ("add.i32", "i32 0");
   ("mul.f32", "f32 3f800000"); ("mul.f64", "f64 3ff0000000000000"); ("mul.i32", "i32 1");
   ("min.f32", "f32 7fc00000"); ("min.f64", "f64 7ff8000000000000"); ("min.i32", "i32 2147483647");
-  ("max.f32", "f32 7fc00000"); ("max.f64", "f64 7ff8000000000000"); ("max.i32", "i32 -2147483648")].
+  ("max.f32", "f32 7fc00000"); ("max.f64", "f64 7ff8000000000000"); ("max.i32", "i32 -2147483648");
+  ("add.i8", "i8 0"); ("mul.i8", "i8 1"); ("min.i8", "i8 127"); ("max.i8", "i8 -128");
+  ("add.u8", "u8 0"); ("mul.u8", "u8 1"); ("min.u8", "u8 255"); ("max.u8", "u8 0");
+  ("add.i16", "i16 0"); ("mul.i16", "i16 1"); ("min.i16", "i16 32767"); ("max.i16", "i16 -32768");
+  ("add.u16", "u16 0"); ("mul.u16", "u16 1"); ("min.u16", "u16 65535"); ("max.u16", "u16 0");
+  ("add.u32", "u32 0"); ("mul.u32", "u32 1"); ("min.u32", "u32 4294967295"); ("max.u32", "u32 0");
+  ("add.u64", "u64 0"); ("mul.u64", "u64 1"); ("min.u64", "u64 18446744073709551615"); ("max.u64", "u64 0")].
 Definition lawful (l : law) : bool :=
   match l with
   | Commutes o | Associates o => existsb (fun p => String.eqb (fst p) o) neutrals

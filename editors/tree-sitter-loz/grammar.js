@@ -152,7 +152,7 @@ module.exports = grammar({
         $.named_type,
       ),
 
-    scalar_type: (_) => choice("f32", "f64", "i32", "i64", "bool"),
+    scalar_type: (_) => choice("f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"),
 
     index_type: ($) => seq("idx", field("size", $._size_atom)),
 
@@ -274,7 +274,7 @@ module.exports = grammar({
 
     number: ($) =>
       choice(
-        /[0-9][0-9_]*(\.[0-9][0-9_]*)?([eE][+-]?[0-9][0-9_]*)?(f32|f64|i32|i64)?/,
+        /[0-9][0-9_]*(\.[0-9][0-9_]*)?([eE][+-]?[0-9][0-9_]*)?([fiu](8|16|32|64))?/,
         "inf",
         "nan",
       ),

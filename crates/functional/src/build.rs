@@ -149,7 +149,7 @@ pub fn number(scalar: Scalar, value: i32) -> Term {
         Scalar::I32 => Literal::I32(value),
         Scalar::I64 => Literal::I64(i64::from(value)),
         Scalar::Bool => Literal::Bool(value != 0),
-        other => unreachable!("functional programs have no numbers of type {other}"),
+        other => Literal::Integer(other, i64::from(value)),
     })
 }
 

@@ -121,6 +121,12 @@ primitives! {
     ToF64 = "f64", Scalar, "cast s => s -> f64", ["a.cast", "c.cast", "cge.cast"], "Conversion to double precision, of a number or an index.";
     ToI32 = "i32", Scalar, "cast s => s -> i32", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 32-bit integer. Floating-point numbers are truncated.";
     ToI64 = "i64", Scalar, "cast s => s -> i64", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 64-bit integer. Floating-point numbers are truncated. Indices keep their value.";
+    ToI8 = "i8", Scalar, "cast s => s -> i8", ["a.cast", "c.cast", "cge.cast"], "Conversion to an 8-bit integer. Floating-point numbers are truncated.";
+    ToU8 = "u8", Scalar, "cast s => s -> u8", ["a.cast", "c.cast", "cge.cast"], "Conversion to an 8-bit integer without sign. Floating-point numbers are truncated.";
+    ToI16 = "i16", Scalar, "cast s => s -> i16", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 16-bit integer. Floating-point numbers are truncated.";
+    ToU16 = "u16", Scalar, "cast s => s -> u16", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 16-bit integer without sign. Floating-point numbers are truncated.";
+    ToU32 = "u32", Scalar, "cast s => s -> u32", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 32-bit integer without sign. Floating-point numbers are truncated.";
+    ToU64 = "u64", Scalar, "cast s => s -> u64", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 64-bit integer without sign. Floating-point numbers are truncated.";
     // Pair
     Pair = "pair", Pair, "s -> t -> (s, t)", ["a.13", "c.11", "cge.10"], "The pair of two values; written `(a, b)`.";
     Fst = "fst", Pair, "(s, t) -> s", ["a.14", "c.12", "cge.12"], "First component.";
@@ -179,6 +185,28 @@ primitives! {
 }
 
 impl Prim {
+    /// The type to which it converts, if it is a conversion.
+    pub fn conversion(self) -> Option<Scalar> {
+        Scalar::ALL.into_iter().find(|scalar| Prim::to(*scalar) == Some(self))
+    }
+
+    /// The conversion to a type; truth values have none.
+    pub fn to(scalar: Scalar) -> Option<Prim> {
+        Some(match scalar {
+            Scalar::F32 => Prim::ToF32,
+            Scalar::F64 => Prim::ToF64,
+            Scalar::I32 => Prim::ToI32,
+            Scalar::I64 => Prim::ToI64,
+            Scalar::I8 => Prim::ToI8,
+            Scalar::U8 => Prim::ToU8,
+            Scalar::I16 => Prim::ToI16,
+            Scalar::U16 => Prim::ToU16,
+            Scalar::U32 => Prim::ToU32,
+            Scalar::U64 => Prim::ToU64,
+            Scalar::Bool => return None,
+        })
+    }
+
     /// The operation of the loop IR that a unary scalar primitive is, unless it is a conversion.
     pub fn unary_operator(self) -> Option<UnaryOp> {
         Some(match self {

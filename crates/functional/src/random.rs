@@ -143,6 +143,9 @@ impl Maker {
                 Scalar::F32,
                 Scalar::I64,
                 Scalar::I32,
+                Scalar::I8,
+                Scalar::U8,
+                Scalar::U32,
             ])),
         }
     }
@@ -184,6 +187,9 @@ impl Maker {
             DataType::Scalar(Scalar::F32) => Data::F32((0..count).map(|_| self.float() as f32).collect()),
             DataType::Scalar(Scalar::I64) => Data::I64((0..count).map(|_| self.float() as i64).collect()),
             DataType::Scalar(Scalar::I32) => Data::I32((0..count).map(|_| self.float() as i32).collect()),
+            DataType::Scalar(Scalar::I8) => Data::I8((0..count).map(|_| self.float() as i8).collect()),
+            DataType::Scalar(Scalar::U8) => Data::U8((0..count).map(|_| self.float() as u8).collect()),
+            DataType::Scalar(Scalar::U32) => Data::U32((0..count).map(|_| self.float() as u32).collect()),
             DataType::Scalar(Scalar::Bool) => Data::Bool((0..count).map(|_| self.float() < 0.0).collect()),
             DataType::Idx(n) => {
                 let bound = self.eval_size(n) as u64;
@@ -310,12 +316,7 @@ impl Maker {
             3 | 4 => self.reduction(&ty),
             5 => {
                 let other = DataType::Scalar(*self.dice.pick(&[Scalar::F64, Scalar::I64, Scalar::F32]));
-                let prim = match s {
-                    Scalar::F64 => Prim::ToF64,
-                    Scalar::F32 => Prim::ToF32,
-                    Scalar::I64 => Prim::ToI64,
-                    _ => Prim::ToI32,
-                };
+                let prim = Prim::to(s).expect("all numbers have a conversion");
                 build::apply(prim, vec![Arg::Term(self.term(&other))]).expect(TYPED)
             }
             _ => {

@@ -83,6 +83,8 @@ pub enum Literal {
     I32(i32),
     /// 64-bit integer.
     I64(i64),
+    /// An integer of another type, converted as C does.
+    Integer(Scalar, i64),
     /// Truth value.
     Bool(bool),
 }
@@ -193,6 +195,7 @@ impl Literal {
             Literal::F64(_) => Scalar::F64,
             Literal::I32(_) => Scalar::I32,
             Literal::I64(_) => Scalar::I64,
+            Literal::Integer(scalar, _) => scalar,
             Literal::Bool(_) => Scalar::Bool,
         }
     }

@@ -130,17 +130,12 @@ fn chosen(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
                 None => return r.fail("its type is decided by the context".to_string()),
             }
         }
-        Prim::ToF32 | Prim::ToF64 | Prim::ToI32 | Prim::ToI64 => {
+        prim if prim.conversion().is_some() => {
             let [a] = r.terms()?;
             if !a.is_scalar() {
                 return r.fail(format!("converts a number, truth value or index, not {a}"));
             }
-            DataType::Scalar(match r.prim {
-                Prim::ToF32 => Scalar::F32,
-                Prim::ToF64 => Scalar::F64,
-                Prim::ToI32 => Scalar::I32,
-                _ => Scalar::I64,
-            })
+            DataType::Scalar(prim.conversion().unwrap_or(Scalar::I64))
         }
         Prim::Pair => {
             let [a, b] = r.terms()?;

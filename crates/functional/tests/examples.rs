@@ -32,6 +32,8 @@ fn flatten(value: &Value, numbers: &mut Vec<f64>) {
             Data::I32(v) => numbers.push(v[i].into()),
             Data::I64(v) => numbers.push(v[i] as f64),
             Data::Bool(v) => numbers.push(f64::from(u8::from(v[i]))),
+            Data::U8(v) => numbers.push(v[i].into()),
+            Data::U32(v) => numbers.push(v[i].into()),
             Data::Pair(a, b) => {
                 at(a, i, numbers);
                 at(b, i, numbers);
@@ -82,6 +84,44 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64) {
     for (i, (f, e)) in found.iter().zip(expected).enumerate() {
         assert!((f - e).abs() <= tolerance * e.abs().max(1.0), "at {i}: {f}, not {e}");
     }
+}
+
+fn bytes(shape: &[usize], values: &[u8]) -> Value {
+    Value::Tensor(Tensor { shape: shape.to_vec(), data: Data::U8(values.to_vec()) })
+}
+
+/// A picture under a filter, its histogram, and a product with bytes of both kinds.
+#[test]
+fn programs_on_bytes() {
+    let (h, w) = (7, 12);
+    let picture: Vec<u8> = integers(h * w, 21, 256).into_iter().map(|x| x as u8).collect();
+    let at = |i: i64, j: i64| {
+        let (i, j) = (i.clamp(0, h as i64 - 1), j.clamp(0, w as i64 - 1));
+        i64::from(picture[i as usize * w + j as usize])
+    };
+    let mut blurred = Vec::new();
+    for (i, j) in (0..h as i64).flat_map(|i| (0..w as i64).map(move |j| (i, j))) {
+        let window = (-1..=1).flat_map(|a: i64| (-1..=1).map(move |b: i64| (a, b)));
+        let sum: i64 = window.map(|(a, b)| (2 - a.abs()) * (2 - b.abs()) * at(i + a, j + b)).sum();
+        blurred.push(((sum + 8) / 16) as f64);
+    }
+    let file = "examples/bytes.loz";
+    let found = run(file, "blur", &[("h", h), ("w", w)], &[bytes(&[h, w], &picture)]);
+    assert_eq!(found, blurred);
+
+    let counts = run(file, "histogram_u8", &[("n", h * w), ("k", 256)], &[bytes(&[h * w], &picture)]);
+    let expected = (0..=255u8).map(|g| picture.iter().filter(|x| **x == g).count() as f64);
+    assert_eq!(counts, expected.collect::<Vec<_>>());
+
+    let a: Vec<i8> = picture.iter().map(|x| *x as i8).collect();
+    let sizes = [("n", h), ("k", w), ("m", h)];
+    let left = Value::Tensor(Tensor { shape: vec![h, w], data: Data::I8(a.clone()) });
+    let product = run(file, "byte_product", &sizes, &[left, bytes(&[w, h], &picture)]);
+    let places = (0..h).flat_map(|i| (0..h).map(move |j| (i, j)));
+    let sum = |(i, j): (usize, usize)| {
+        (0..w).map(|k| i64::from(a[i * w + k]) * i64::from(picture[k * h + j])).sum::<i64>() as f64
+    };
+    assert_eq!(product, places.map(sum).collect::<Vec<_>>());
 }
 
 #[test]

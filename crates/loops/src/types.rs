@@ -45,8 +45,8 @@ impl Scalar {
         Scalar::U64,
     ];
 
-    /// The types that functional programs and graphs compute in, and that run on cores with local
-    /// memory. The other types come only from C and from text.
+    /// The types that graphs compute in, and that run on cores with local memory. C and functional
+    /// programs also have the others.
     pub const COMMON: [Scalar; 5] = [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64, Scalar::Bool];
 
     /// Whether this is a floating-point type.

@@ -20,8 +20,7 @@ pub(crate) const RANK: Code = Code("L0204");
 /// The type of a unary operation on an operand of this type.
 pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
     let fits = match op {
-        UnaryOp::Neg => operand != Scalar::Bool,
-        UnaryOp::Abs => operand != Scalar::Bool && !operand.is_unsigned() && !operand.is_narrow(),
+        UnaryOp::Neg | UnaryOp::Abs => operand != Scalar::Bool,
         UnaryOp::Not => operand == Scalar::Bool,
         UnaryOp::Bits => {
             return match operand {
@@ -293,8 +292,7 @@ pub(crate) fn bad_subscript(access: &Access, index: &Expr, ty: Scalar) -> Diagno
 pub(crate) fn misfit(expr: &Expr, operands: &[Scalar]) -> Diagnostic {
     let types: Vec<String> = operands.iter().map(|ty| format!("`{ty}`")).collect();
     let wants = match expr {
-        Expr::Unary(UnaryOp::Neg, _) => "a number",
-        Expr::Unary(UnaryOp::Abs, _) => "a number of 32 or 64 bits with a sign",
+        Expr::Unary(UnaryOp::Neg | UnaryOp::Abs, _) => "a number",
         Expr::Unary(UnaryOp::Bits, _) => "a floating-point number or one with a sign of its width",
         Expr::Unary(UnaryOp::Not, _) => "a truth value",
         Expr::Unary(..) => "a floating-point number",

@@ -238,6 +238,9 @@ impl Value {
             (UnaryOp::Neg, Value::U16(a)) => Ok(Value::U16(a.wrapping_neg())),
             (UnaryOp::Neg, Value::U32(a)) => Ok(Value::U32(a.wrapping_neg())),
             (UnaryOp::Neg, Value::U64(a)) => Ok(Value::U64(a.wrapping_neg())),
+            (UnaryOp::Abs, Value::I8(a)) => Ok(Value::I8(a.wrapping_abs())),
+            (UnaryOp::Abs, Value::I16(a)) => Ok(Value::I16(a.wrapping_abs())),
+            (UnaryOp::Abs, a) if a.scalar().is_unsigned() => Ok(a),
             (UnaryOp::Not, Value::Bool(a)) => Ok(Value::Bool(!a)),
             _ => Err(Undefined::Types),
         }

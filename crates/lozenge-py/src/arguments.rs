@@ -181,5 +181,5 @@ fn arrays(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 /// have.
 pub fn scalar_of(array: &Bound<'_, PyAny>) -> Option<Scalar> {
     let name: String = array.getattr("dtype").ok()?.getattr("name").ok()?.extract().ok()?;
-    Scalar::COMMON.into_iter().find(|scalar| crate::variant::dtype_name(*scalar) == name)
+    Scalar::ALL.into_iter().find(|scalar| crate::variant::dtype_name(*scalar) == name)
 }

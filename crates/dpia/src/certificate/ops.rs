@@ -6,7 +6,7 @@
 
 use functional::DataType;
 use loops::expr::{Bits32, Bits64};
-use loops::{BinaryOp, CompareOp, Scalar, UnaryOp};
+use loops::{BinaryOp, CompareOp, Scalar, UnaryOp, Value};
 
 use super::data::{Exp, Op, Tm};
 
@@ -42,6 +42,8 @@ pub(super) trait Build: Sized {
     fn int(value: i64) -> Self;
     fn op(op: Op, operands: Vec<Self>) -> Self;
     fn lit(text: String) -> Self;
+    /// The integer that it is, if it is one that is written out.
+    fn whole(&self) -> Option<i64>;
 }
 
 impl Build for Tm {
@@ -54,6 +56,9 @@ impl Build for Tm {
     fn lit(text: String) -> Tm {
         Tm::Lit(text)
     }
+    fn whole(&self) -> Option<i64> {
+        if let Tm::Int(value) = self { Some(*value) } else { None }
+    }
 }
 
 impl Build for Exp {
@@ -65,6 +70,9 @@ impl Build for Exp {
     }
     fn lit(text: String) -> Exp {
         Exp::Lit(text)
+    }
+    fn whole(&self) -> Option<i64> {
+        if let Exp::Size(Tm::Int(value)) = self { Some(*value) } else { None }
     }
 }
 
@@ -138,7 +146,8 @@ pub(super) fn compare<T: Build>(op: CompareOp, ty: Scalar, a: T, b: T) -> T {
     T::op(Op::named(name, ty.keyword()), vec![a, b])
 }
 
-/// A conversion; one to the same type is nothing, but that of an index to data.
+/// A conversion; one to the same type is nothing, but that of an index to data. A constant of a
+/// type that has none of its own in the loop IR is a converted one there.
 pub(super) fn cast<T: Build>(to: Scalar, from: Kind, x: T) -> T {
     if from == Kind::Index && to == Scalar::I64 {
         return T::op(Op::Iwrap, vec![x]);
@@ -146,6 +155,9 @@ pub(super) fn cast<T: Build>(to: Scalar, from: Kind, x: T) -> T {
     let from = from.scalar();
     if to == from {
         return x;
+    }
+    if let (Scalar::I64, true, Some(value)) = (from, to.is_int() && !to.is_common(), x.whole()) {
+        return integer(to, value);
     }
     T::op(Op::Scalar(format!("{to}.of.{from}")), vec![x])
 }
@@ -178,6 +190,20 @@ pub(super) fn constant<T: Build>(ty: Scalar, value: i32) -> T {
         Scalar::I32 => word(value),
         Scalar::I64 => T::int(i64::from(value)),
         Scalar::Bool => truth(value != 0),
-        other => unreachable!("functional programs have no numbers of type {other}"),
+        other => integer(other, i64::from(value)),
     }
+}
+
+/// A constant of a type of integers that has none of its own in the loop IR: what the value becomes
+/// in the type.
+pub(super) fn integer<T: Build>(ty: Scalar, value: i64) -> T {
+    T::lit(match Value::I64(value).cast(ty) {
+        Value::I8(v) => format!("{ty} {v}"),
+        Value::U8(v) => format!("{ty} {v}"),
+        Value::I16(v) => format!("{ty} {v}"),
+        Value::U16(v) => format!("{ty} {v}"),
+        Value::U32(v) => format!("{ty} {v}"),
+        Value::U64(v) => format!("{ty} {v}"),
+        other => format!("{ty} {other}"),
+    })
 }

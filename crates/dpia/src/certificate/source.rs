@@ -81,6 +81,7 @@ impl<'a> Source<'a> {
                 Literal::F64(bits) => ops::double(f64::from_bits(bits).into()),
                 Literal::I32(value) => ops::word(value),
                 Literal::I64(value) => Exp::Size(Tm::Int(value)),
+                Literal::Integer(to, value) => ops::integer(to, value),
                 Literal::Bool(value) => ops::truth(value),
             }),
             TermKind::Size(size) => {
@@ -219,7 +220,16 @@ impl<'a> Source<'a> {
                 let value = i32::from(prim == Prim::One);
                 Ok(ops::constant(numbers_of(term)?, value))
             }
-            Prim::ToF32 | Prim::ToF64 | Prim::ToI32 | Prim::ToI64 => {
+            Prim::ToF32
+            | Prim::ToF64
+            | Prim::ToI32
+            | Prim::ToI64
+            | Prim::ToI8
+            | Prim::ToU8
+            | Prim::ToI16
+            | Prim::ToU16
+            | Prim::ToU32
+            | Prim::ToU64 => {
                 let [Arg::Term(a)] = args else { return Err(malformed(term)) };
                 let (to, from) = (numbers_of(term)?, kind_of(a)?);
                 self.wraps |= from == Kind::Index;

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use loops::{
-    Access, Assign, Component, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Size, Stmt, UnaryOp,
+    Access, Assign, Component, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Size, Stmt, UnaryOp, Value,
 };
 
 use super::data::{ArrayType, Cmd, Law, Names, Op, Tm};
@@ -201,17 +201,17 @@ impl Target {
         let ty = self.access(&assign.target)?.3;
         let op = assign.update.map(|u| u.op);
         let zero = match (op, ty) {
-            (Some(ReduceOp::Add), Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::I64) => {
-                ops::constant(ty, 0)
-            }
-            (Some(ReduceOp::Mul), Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::I64) => {
-                ops::constant(ty, 1)
-            }
+            (Some(ReduceOp::Add), ty) if ty != Scalar::Bool => ops::constant(ty, 0),
+            (Some(ReduceOp::Mul), ty) if ty != Scalar::Bool => ops::constant(ty, 1),
             // NaN gives way to every number.
             (Some(ReduceOp::Min | ReduceOp::Max), Scalar::F32) => ops::single(f32::NAN.into()),
             (Some(ReduceOp::Min | ReduceOp::Max), Scalar::F64) => ops::double(f64::NAN.into()),
-            (Some(ReduceOp::Min), Scalar::I32) => ops::word(i32::MAX),
-            (Some(ReduceOp::Max), Scalar::I32) => ops::word(i32::MIN),
+            (Some(op @ (ReduceOp::Min | ReduceOp::Max)), ty) if ty.is_int() && ty != Scalar::I64 => {
+                match Value::extreme(ty, op == ReduceOp::Min).map(|bound| bound.cast(Scalar::I64)) {
+                    Some(Value::I64(bound)) => ops::integer(ty, bound),
+                    _ => return Err(refused(format!("extremes of `{ty}`"))),
+                }
+            }
             (Some(ReduceOp::And | ReduceOp::Or), Scalar::Bool) => ops::truth(op == Some(ReduceOp::And)),
             _ => {
                 return Err(refused(format!(

@@ -26,18 +26,23 @@ const MOST_NODES: usize = 20_000;
 /// A program of numbers, before its operations have places.
 enum Number {
     Text(String),
+    /// An integer that is written out.
+    Whole(i64),
     Op(Op, Vec<Number>),
 }
 
 impl Build for Number {
     fn int(value: i64) -> Number {
-        Number::Text(format!("(constant (Whole ({value})%Z))"))
+        Number::Whole(value)
     }
     fn op(op: Op, operands: Vec<Number>) -> Number {
         Number::Op(op, operands)
     }
     fn lit(text: String) -> Number {
         Number::Text(format!("(constant (Const \"{text}\"))"))
+    }
+    fn whole(&self) -> Option<i64> {
+        if let Number::Whole(value) = self { Some(*value) } else { None }
     }
 }
 
@@ -214,6 +219,7 @@ impl Printer<'_> {
     fn built(&mut self, number: Number) -> Result<String> {
         Ok(match number {
             Number::Text(text) => text,
+            Number::Whole(value) => format!("(constant (Whole ({value})%Z))"),
             Number::Op(op, operands) => {
                 let texts = operands.into_iter().map(|e| self.built(e)).collect::<Result<Vec<_>>>()?;
                 let place = self.place(op);
@@ -258,6 +264,7 @@ impl Printer<'_> {
                     Literal::F64(bits) => ops::double(f64::from_bits(bits).into()),
                     Literal::I32(value) => ops::word(value),
                     Literal::I64(value) => Number::int(value),
+                    Literal::Integer(to, value) => ops::integer(to, value),
                     Literal::Bool(value) => ops::truth(value),
                 };
                 self.built(number)
@@ -335,7 +342,7 @@ impl Printer<'_> {
                 let number = ops::constant(scalar(term)?, i32::from(prim == Prim::One));
                 self.built(number)
             }
-            (Prim::ToF32 | Prim::ToF64 | Prim::ToI32 | Prim::ToI64, [T(a)]) => {
+            (prim, [T(a)]) if prim.conversion().is_some() => {
                 let number = ops::cast(scalar(term)?, kind(a)?, self.number(a)?);
                 self.built(number)
             }

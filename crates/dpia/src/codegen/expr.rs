@@ -42,6 +42,7 @@ impl Generator<'_> {
                         Literal::F64(bits) => Expr::f64(f64::from_bits(bits)),
                         Literal::I32(value) => Expr::I32(value),
                         Literal::I64(value) => Expr::Int(value),
+                        Literal::Integer(to, value) => Expr::Cast(to, Box::new(Expr::Int(value))),
                         Literal::Bool(value) => Expr::Bool(value),
                     });
                 }
@@ -207,7 +208,7 @@ fn operator(
         }
         Prim::Zero => Expr::constant(ty?, 0),
         Prim::One => Expr::constant(ty?, 1),
-        Prim::ToF32 | Prim::ToF64 | Prim::ToI32 | Prim::ToI64 => {
+        prim if prim.conversion().is_some() => {
             let value = next()?;
             if ty? == operand { value } else { Expr::Cast(ty?, Box::new(value)) }
         }

@@ -1,7 +1,7 @@
 //! Acceptors, expressions and terms as text.
 
 use functional::{Arg, Group, Lambda, Literal, Prim, Term, TermKind};
-use loops::BinaryOp;
+use loops::{BinaryOp, Scalar};
 
 use super::Printer;
 use crate::env::Env;
@@ -257,6 +257,8 @@ fn literal(value: Literal) -> String {
         Literal::F64(bits) => f64::from_bits(bits).to_string(),
         Literal::I32(value) => value.to_string(),
         Literal::I64(value) => value.to_string(),
+        Literal::Integer(Scalar::U64, value) => (value as u64).to_string(),
+        Literal::Integer(_, value) => value.to_string(),
         Literal::Bool(value) => value.to_string(),
     }
 }

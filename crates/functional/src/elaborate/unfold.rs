@@ -12,7 +12,7 @@ use crate::infer::finish::misfit;
 use crate::infer::inferred_types::Ty;
 use crate::infer::node::{Bind, Local, Node, NodeKind};
 use crate::prim::Prim;
-use crate::syntax::ast::NumberValue;
+use crate::syntax::ast::{NumberValue, holds};
 use crate::term::{Arg, Binder, Lambda, Literal, Term, TermKind};
 use crate::types::DataType;
 use crate::walk;
@@ -494,6 +494,10 @@ pub(crate) fn number(value: &NumberValue, ty: &DataType, span: Span) -> Option<T
         (NumberValue::Int(v), Scalar::F64) => Literal::F64((*v as f64).to_bits()),
         (NumberValue::Int(v), Scalar::I32) => Literal::I32(i32::try_from(*v).ok()?),
         (NumberValue::Int(v), Scalar::I64) => Literal::I64(i64::try_from(*v).ok()?),
+        (NumberValue::Int(v), integer) if integer.is_int() => {
+            // Of `u64`, the bits.
+            holds(integer, *v).then_some(Literal::Integer(integer, *v as i64))?
+        }
         (NumberValue::Float(text), Scalar::F32) => Literal::F32(text.parse::<f32>().ok()?.to_bits()),
         (NumberValue::Float(text), Scalar::F64) => Literal::F64(text.parse::<f64>().ok()?.to_bits()),
         _ => return None,

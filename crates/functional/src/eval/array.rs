@@ -33,6 +33,8 @@ pub(super) enum Val {
     F64(f64),
     I32(i32),
     I64(i64),
+    /// An integer of another type.
+    Integer(loops::Value),
     Bool(bool),
     Pair(Rc<(Val, Val)>),
     Array(Rc<Array>),
@@ -206,7 +208,7 @@ impl Array {
     }
 }
 
-fn scalar_at(data: &Data, at: usize) -> Val {
+pub(super) fn scalar_at(data: &Data, at: usize) -> Val {
     match data {
         Data::F32(v) => Val::F32(v[at]),
         Data::F64(v) => Val::F64(v[at]),
@@ -214,7 +216,12 @@ fn scalar_at(data: &Data, at: usize) -> Val {
         Data::I64(v) => Val::I64(v[at]),
         Data::Bool(v) => Val::Bool(v[at]),
         Data::Pair(a, b) => Val::pair(scalar_at(a, at), scalar_at(b, at)),
-        other => unreachable!("functional programs have no numbers of type {}", other.elem()),
+        Data::I8(v) => Val::Integer(loops::Value::I8(v[at])),
+        Data::U8(v) => Val::Integer(loops::Value::U8(v[at])),
+        Data::I16(v) => Val::Integer(loops::Value::I16(v[at])),
+        Data::U16(v) => Val::Integer(loops::Value::U16(v[at])),
+        Data::U32(v) => Val::Integer(loops::Value::U32(v[at])),
+        Data::U64(v) => Val::Integer(loops::Value::U64(v[at])),
     }
 }
 

@@ -93,6 +93,7 @@ impl<'a> Compiler<'a> {
                     Literal::F64(bits) => Val::F64(f64::from_bits(bits)),
                     Literal::I32(v) => Val::I32(v),
                     Literal::I64(v) => Val::I64(v),
+                    Literal::Integer(to, v) => scalar::from_hub(loops::Value::I64(v).cast(to)),
                     Literal::Bool(v) => Val::Bool(v),
                 };
                 Box::new(move |_| Ok(value.clone()))

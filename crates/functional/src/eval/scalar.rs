@@ -1,7 +1,7 @@
 //! Scalar operations on values, as sequential C computes them.
 
 use loops::value::{self, Undefined};
-use loops::{BinaryOp, Scalar, UnaryOp};
+use loops::{BinaryOp, CompareOp, Scalar, UnaryOp};
 
 use super::array::Val;
 use super::{Fault, Outcome};
@@ -25,36 +25,41 @@ macro_rules! float_fn {
 }
 
 macro_rules! arithmetic {
-    ($op:tt, $wrapping:ident) => {
+    ($op:tt, $wrapping:ident, $hub:expr) => {
         |x, y| match (x, y) {
             (Val::F64(x), Val::F64(y)) => Ok(Val::F64(x $op y)),
             (Val::F32(x), Val::F32(y)) => Ok(Val::F32(x $op y)),
             (Val::I32(x), Val::I32(y)) => Ok(Val::I32(x.$wrapping(*y))),
             (Val::I64(x), Val::I64(y)) => Ok(Val::I64(x.$wrapping(*y))),
-            (x, _) => Err(ill(x)),
+            (x, y) => hub_binary($hub, x, y),
         }
     };
 }
 
 macro_rules! comparison {
-    ($op:tt) => {
+    ($op:tt, $hub:expr) => {
         |x, y| match (x, y) {
             (Val::F64(x), Val::F64(y)) => Ok(Val::Bool(x $op y)),
             (Val::F32(x), Val::F32(y)) => Ok(Val::Bool(x $op y)),
             (Val::I32(x), Val::I32(y)) => Ok(Val::Bool(x $op y)),
             (Val::I64(x), Val::I64(y)) => Ok(Val::Bool(x $op y)),
-            (x, _) => Err(ill(x)),
+            (x, y) => {
+                let holds = value::Value::compare($hub, to_hub(x)?, to_hub(y)?);
+                Ok(Val::Bool(holds.map_err(undefined)?))
+            }
         }
     };
 }
 
-/// The operation of a unary scalar primitive other than conversions.
+/// The operation of a unary scalar primitive, conversions included.
 pub(super) fn unary(prim: Prim) -> Option<impl Fn(&Val) -> Outcome<Val>> {
     let (own, op) = (own_unary(prim), prim.unary_operator());
-    (own.is_some() || op.is_some()).then_some(move |x: &Val| match (own, op) {
-        (Some(own), _) => own(x),
-        (None, Some(op)) => hub_unary(op, x),
-        (None, None) => Err(ill(x)),
+    let to = prim.conversion();
+    (own.is_some() || op.is_some() || to.is_some()).then_some(move |x: &Val| match (own, op, to) {
+        (Some(own), _, _) => own(x),
+        (None, Some(op), _) => hub_unary(op, x),
+        (None, None, Some(to)) => Ok(from_hub(to_hub(x)?.cast(to))),
+        (None, None, None) => Err(ill(x)),
     })
 }
 
@@ -66,24 +71,20 @@ fn own_unary(prim: Prim) -> Option<Unary> {
             Val::F32(x) => Ok(Val::F32(-x)),
             Val::I32(x) => Ok(Val::I32(x.wrapping_neg())),
             Val::I64(x) => Ok(Val::I64(x.wrapping_neg())),
-            x => Err(ill(x)),
+            x => hub_unary(UnaryOp::Neg, x),
         },
         Prim::Abs => |x| match x {
             Val::F64(x) => Ok(Val::F64(x.abs())),
             Val::F32(x) => Ok(Val::F32(x.abs())),
             Val::I32(x) => Ok(Val::I32(x.wrapping_abs())),
             Val::I64(x) => Ok(Val::I64(x.wrapping_abs())),
-            x => Err(ill(x)),
+            x => hub_unary(UnaryOp::Abs, x),
         },
         Prim::Sqrt => float_fn!(sqrt),
         Prim::Exp => float_fn!(exp),
         Prim::Log => float_fn!(ln),
         Prim::Tanh => float_fn!(tanh),
         Prim::Not => |x| Ok(Val::Bool(!x.truth())),
-        Prim::ToF32 => |x| cast(Scalar::F32, x),
-        Prim::ToF64 => |x| cast(Scalar::F64, x),
-        Prim::ToI32 => |x| cast(Scalar::I32, x),
-        Prim::ToI64 => |x| cast(Scalar::I64, x),
         _ => return None,
     })
 }
@@ -105,20 +106,20 @@ pub(super) fn binary(prim: Prim) -> Option<impl Fn(&Val, &Val) -> Outcome<Val>> 
 /// As [`own_unary`].
 fn own_binary(prim: Prim) -> Option<Binary> {
     Some(match prim {
-        Prim::Add => arithmetic!(+, wrapping_add),
-        Prim::Sub => arithmetic!(-, wrapping_sub),
-        Prim::Mul => arithmetic!(*, wrapping_mul),
+        Prim::Add => arithmetic!(+, wrapping_add, BinaryOp::Add),
+        Prim::Sub => arithmetic!(-, wrapping_sub, BinaryOp::Sub),
+        Prim::Mul => arithmetic!(*, wrapping_mul, BinaryOp::Mul),
         Prim::Div => |x, y| match (x, y) {
             (Val::F64(x), Val::F64(y)) => Ok(Val::F64(x / y)),
             (Val::F32(x), Val::F32(y)) => Ok(Val::F32(x / y)),
             _ => hub_binary(BinaryOp::FloorDiv, x, y),
         },
-        Prim::Eq => comparison!(==),
-        Prim::Ne => comparison!(!=),
-        Prim::Lt => comparison!(<),
-        Prim::Le => comparison!(<=),
-        Prim::Gt => comparison!(>),
-        Prim::Ge => comparison!(>=),
+        Prim::Eq => comparison!(==, CompareOp::Eq),
+        Prim::Ne => comparison!(!=, CompareOp::Ne),
+        Prim::Lt => comparison!(<, CompareOp::Lt),
+        Prim::Le => comparison!(<=, CompareOp::Le),
+        Prim::Gt => comparison!(>, CompareOp::Gt),
+        Prim::Ge => comparison!(>=, CompareOp::Ge),
         _ => return None,
     })
 }
@@ -144,52 +145,23 @@ fn to_hub(x: &Val) -> Outcome<value::Value> {
         Val::I32(v) => value::Value::I32(*v),
         Val::I64(v) => value::Value::I64(*v),
         Val::Bool(v) => value::Value::Bool(*v),
+        Val::Integer(v) => *v,
         x => return Err(ill(x)),
     })
 }
 
-fn from_hub(x: value::Value) -> Val {
+pub(super) fn from_hub(x: value::Value) -> Val {
     match x {
         value::Value::F32(v) => Val::F32(v),
         value::Value::F64(v) => Val::F64(v),
         value::Value::I32(v) => Val::I32(v),
         value::Value::I64(v) => Val::I64(v),
         value::Value::Bool(v) => Val::Bool(v),
-        other => unreachable!("functional programs have no numbers of type {}", other.scalar()),
+        other => Val::Integer(other),
     }
-}
-
-/// Conversion as in C; out of range it saturates, where C leaves the result open.
-fn cast(to: Scalar, x: &Val) -> Outcome<Val> {
-    macro_rules! from {
-        ($x:expr) => {
-            match to {
-                Scalar::F32 => Val::F32($x as f32),
-                Scalar::F64 => Val::F64($x as f64),
-                Scalar::I32 => Val::I32($x as i32),
-                Scalar::I64 => Val::I64($x as i64),
-                _ => return Err(ill(x)),
-            }
-        };
-    }
-    Ok(match x {
-        Val::F32(v) => from!(*v),
-        Val::F64(v) => from!(*v),
-        Val::I32(v) => from!(*v),
-        Val::I64(v) => from!(*v),
-        Val::Bool(v) => from!(i32::from(*v)),
-        x => return Err(ill(x)),
-    })
 }
 
 /// The constant of this type.
 pub(super) fn constant(scalar: Scalar, value: i32) -> Val {
-    match scalar {
-        Scalar::F32 => Val::F32(value as f32),
-        Scalar::F64 => Val::F64(f64::from(value)),
-        Scalar::I32 => Val::I32(value),
-        Scalar::I64 => Val::I64(i64::from(value)),
-        Scalar::Bool => Val::Bool(value != 0),
-        other => unreachable!("functional programs have no numbers of type {other}"),
-    }
+    from_hub(value::Value::I32(value).cast(scalar))
 }

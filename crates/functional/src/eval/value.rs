@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use loops::{Data, Elem, Name, Scalar, Size, Tensor};
 
-use super::array::{Array, Dim, Stored, Ty, Val};
+use super::array::{Array, Dim, Stored, Ty, Val, scalar_at};
 use super::{Fault, Frame, Outcome, Tally};
 use crate::types::DataType;
 
@@ -194,7 +194,7 @@ fn zip(depth: usize, first: Val, second: Val) -> Val {
 fn dense(data: Data, shape: &[usize], count: u64, tally: &Rc<Tally>) -> Val {
     if shape.is_empty() {
         tally.give(count);
-        return single(&data);
+        return scalar_at(&data, 0);
     }
     let mut stride = 1isize;
     let mut dims: Vec<Dim> = shape
@@ -210,15 +210,16 @@ fn dense(data: Data, shape: &[usize], count: u64, tally: &Rc<Tally>) -> Val {
     Val::array(Array::Strided { data: Stored::new(data, count, tally), offset: 0, dims })
 }
 
-fn single(data: &Data) -> Val {
-    match data {
-        Data::F32(v) => Val::F32(v[0]),
-        Data::F64(v) => Val::F64(v[0]),
-        Data::I32(v) => Val::I32(v[0]),
-        Data::I64(v) => Val::I64(v[0]),
-        Data::Bool(v) => Val::Bool(v[0]),
-        Data::Pair(a, b) => Val::pair(single(a), single(b)),
-        other => unreachable!("functional programs have no numbers of type {}", other.elem()),
+/// Adds an integer of one of the types that have no variant of their own.
+fn push_integer(column: &mut Data, value: loops::Value) {
+    match (column, value) {
+        (Data::I8(v), loops::Value::I8(x)) => v.push(x),
+        (Data::U8(v), loops::Value::U8(x)) => v.push(x),
+        (Data::I16(v), loops::Value::I16(x)) => v.push(x),
+        (Data::U16(v), loops::Value::U16(x)) => v.push(x),
+        (Data::U32(v), loops::Value::U32(x)) => v.push(x),
+        (Data::U64(v), loops::Value::U64(x)) => v.push(x),
+        (_, other) => unreachable!("the evaluator keeps types, but met {other}"),
     }
 }
 
@@ -241,7 +242,12 @@ impl Builder {
                 Scalar::I32 => Data::I32(Vec::with_capacity(count)),
                 Scalar::I64 => Data::I64(Vec::with_capacity(count)),
                 Scalar::Bool => Data::Bool(Vec::with_capacity(count)),
-                other => unreachable!("functional programs have no numbers of type {other}"),
+                Scalar::I8 => Data::I8(Vec::with_capacity(count)),
+                Scalar::U8 => Data::U8(Vec::with_capacity(count)),
+                Scalar::I16 => Data::I16(Vec::with_capacity(count)),
+                Scalar::U16 => Data::U16(Vec::with_capacity(count)),
+                Scalar::U32 => Data::U32(Vec::with_capacity(count)),
+                Scalar::U64 => Data::U64(Vec::with_capacity(count)),
             }),
             Ty::Pair(a, b) => {
                 Builder::Pair(Box::new(Builder::columns(a, count)), Box::new(Builder::columns(b, count)))
@@ -257,6 +263,7 @@ impl Builder {
             (Builder::Column(Data::I32(v)), Val::I32(x)) => v.push(*x),
             (Builder::Column(Data::I64(v)), Val::I64(x)) => v.push(*x),
             (Builder::Column(Data::Bool(v)), Val::Bool(x)) => v.push(*x),
+            (Builder::Column(column), Val::Integer(x)) => push_integer(column, *x),
             // There may be any number of empty rows.
             (builder, Val::Array(array)) => match ty {
                 Ty::Array(_, row) if row.numbers() > 0 => {

@@ -31,7 +31,7 @@ pub(crate) enum Class {
     Num,
     /// A number.
     Plain,
-    /// `i32` or `i64`.
+    /// An integer.
     Int,
     /// `f32` or `f64`.
     Float,
@@ -78,7 +78,7 @@ impl Class {
     pub(crate) fn admits_class(self, given: Option<Class>) -> bool {
         match given {
             None => false,
-            Some(given) => Scalar::COMMON.into_iter().filter(|s| given.admits(*s)).all(|s| self.admits(s)),
+            Some(given) => Scalar::ALL.into_iter().filter(|s| given.admits(*s)).all(|s| self.admits(s)),
         }
     }
 

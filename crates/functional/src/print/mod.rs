@@ -262,6 +262,8 @@ fn literal_text(literal: Literal) -> String {
         Literal::Bool(value) => value.to_string(),
         Literal::I32(value) => format!("{value}i32"),
         Literal::I64(value) => format!("{value}i64"),
+        Literal::Integer(Scalar::U64, value) => format!("{}u64", value as u64),
+        Literal::Integer(scalar, value) => format!("{value}{scalar}"),
         Literal::F32(bits) => {
             let value = f32::from_bits(bits);
             float(format!("{value:?}"), Scalar::F32, value.is_finite())

@@ -311,6 +311,7 @@ impl Context<'_> {
                     (DataType::Scalar(s) | DataType::Vector(_, s), _) if s.is_float() => true,
                     (_, TermKind::Literal(crate::term::Literal::I32(v))) => *v != 0,
                     (_, TermKind::Literal(crate::term::Literal::I64(v))) => *v != 0,
+                    (_, TermKind::Literal(crate::term::Literal::Integer(_, v))) => *v != 0,
                     _ => false,
                 },
                 (Prim::Take | Prim::Drop, [Arg::Size(k), Arg::Term(xs)]) => {

@@ -3,7 +3,7 @@
 //!
 //! Parentheses are not kept: the formatter works on tokens.
 
-use loops::{Name, Scalar, Span};
+use loops::{Name, Scalar, Span, Value};
 
 /// A name with its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -244,6 +244,22 @@ pub struct Number {
 /// What is wrong with a whole number that a floating-point type can only round.
 pub(crate) const INEXACT: &str = "would be rounded";
 
+/// Whether an integer is one of a type; all are, where the type has none.
+pub(crate) fn holds(scalar: Scalar, value: i128) -> bool {
+    let whole = |bound: Option<Value>| match bound {
+        Some(Value::U64(v)) => Some(i128::from(v)),
+        Some(bound) => match bound.cast(Scalar::I64) {
+            Value::I64(v) => Some(i128::from(v)),
+            _ => None,
+        },
+        None => None,
+    };
+    match (whole(Value::extreme(scalar, false)), whole(Value::extreme(scalar, true))) {
+        (Some(least), Some(greatest)) => (least..=greatest).contains(&value),
+        _ => true,
+    }
+}
+
 /// The value of a number.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NumberValue {
@@ -262,11 +278,9 @@ impl NumberValue {
         let text = match self {
             NumberValue::Int(value) => {
                 let fits = match scalar {
-                    Scalar::I32 => i32::try_from(*value).is_ok(),
-                    Scalar::I64 => i64::try_from(*value).is_ok(),
                     Scalar::F32 if (*value as f32) as i128 != *value => return Some(INEXACT),
                     Scalar::F64 if (*value as f64) as i128 != *value => return Some(INEXACT),
-                    _ => true,
+                    _ => holds(scalar, *value),
                 };
                 return (!fits).then_some("too large");
             }

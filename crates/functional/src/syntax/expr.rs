@@ -2,7 +2,7 @@
 
 use loops::{Code, Diagnostic, Name, Scalar, Span};
 
-use super::ast::{BinOp, Expr, ExprKind, Number, NumberValue, Pattern, UnOp};
+use super::ast::{BinOp, Expr, ExprKind, Number, NumberValue, Pattern, UnOp, holds};
 use super::parser::Parser;
 use super::token::{Keyword, TokenKind};
 
@@ -372,15 +372,15 @@ const MAX_EXPONENT: u32 = 1024;
 
 /// The number with this text; `sign` is `-` or nothing.
 fn read_number(text: &str, sign: &str) -> Result<Number, String> {
-    let suffix = [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64]
-        .into_iter()
-        .find(|scalar| text.ends_with(scalar.keyword()));
+    let numbers = || Scalar::ALL.into_iter().filter(|scalar| *scalar != Scalar::Bool);
+    let suffix = numbers().find(|scalar| text.ends_with(scalar.keyword()));
     let digits = suffix.map_or(text, |s| &text[..text.len() - s.keyword().len()]);
     let plain = digits.replace('_', "");
     let is_float = plain.contains(['.', 'e', 'E']);
     let letters = plain.chars().any(|c| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E'));
     if letters || plain.parse::<f64>().is_err() {
-        return Err(format!("`{text}` is not a number; suffixes are `f32 f64 i32 i64`"));
+        let suffixes = numbers().map(Scalar::keyword).collect::<Vec<_>>().join(" ");
+        return Err(format!("`{text}` is not a number; suffixes are `{suffixes}`"));
     }
     if is_float || suffix.is_some_and(Scalar::is_float) {
         if let Some(scalar) = suffix.filter(|s| s.is_int()) {
@@ -389,9 +389,10 @@ fn read_number(text: &str, sign: &str) -> Result<Number, String> {
         return Ok(Number { value: NumberValue::Float(format!("{sign}{plain}")), suffix });
     }
     let value: i128 = format!("{sign}{plain}").parse().map_err(|_| format!("`{text}` is too large"))?;
+    // Without a suffix it may still be one of `u64`.
     let fits = match suffix {
-        Some(Scalar::I32) => i32::try_from(value).is_ok(),
-        _ => i64::try_from(value).is_ok(),
+        Some(scalar) => holds(scalar, value),
+        None => holds(Scalar::I64, value) || holds(Scalar::U64, value),
     };
     if !fits {
         return Err(format!("`{sign}{text}` does not fit in `{}`", suffix.unwrap_or(Scalar::I64)));

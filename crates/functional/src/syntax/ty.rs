@@ -60,7 +60,7 @@ impl Parser<'_> {
             return Type::new(TypeKind::Error, start);
         }
         let ident = self.ident("a type").expect("it is a name");
-        if let Some(scalar) = Scalar::COMMON.into_iter().find(|s| s.keyword() == ident.name.as_str()) {
+        if let Some(scalar) = Scalar::ALL.into_iter().find(|s| s.keyword() == ident.name.as_str()) {
             return self.type_node(TypeKind::Scalar(scalar), start);
         }
         match ident.name.as_str() {

@@ -56,7 +56,7 @@ pub fn number(scalar: Scalar, value: f64) -> Val {
         Scalar::I32 => Literal::I32(value as i32),
         Scalar::I64 => Literal::I64(value as i64),
         Scalar::Bool => Literal::Bool(value != 0.0),
-        other => unreachable!("functional programs have no numbers of type {other}"),
+        other => Literal::Integer(other, value as i64),
     }))
 }
 
@@ -170,15 +170,10 @@ impl Val {
         if self.ty() == DataType::Scalar(scalar) {
             return self.clone();
         }
-        let prim = match scalar {
-            Scalar::F32 => Prim::ToF32,
-            Scalar::F64 => Prim::ToF64,
-            Scalar::I32 => Prim::ToI32,
-            Scalar::I64 => Prim::ToI64,
-            Scalar::Bool => return self.ne(&number(self.scalar(), 0.0)),
-            other => unreachable!("functional programs have no numbers of type {other}"),
-        };
-        Val::apply(prim, &[self])
+        match Prim::to(scalar) {
+            Some(prim) => Val::apply(prim, &[self]),
+            None => self.ne(&number(self.scalar(), 0.0)),
+        }
     }
 
     /// As an index below `n`; a value outside is clamped.

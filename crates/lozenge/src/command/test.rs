@@ -375,7 +375,7 @@ fn prepare(
             ("strategy", Setting::Word(word)) => request.strategy = Some(word.clone()),
             ("mode", Setting::Word(word)) if word == "paper" => request.mode = Mode::Paper,
             ("mode", Setting::Word(word)) if word == "default" => {}
-            (name, Setting::Word(word)) if Scalar::COMMON.iter().any(|s| s.keyword() == word) => {
+            (name, Setting::Word(word)) if Scalar::ALL.iter().any(|s| s.keyword() == word) => {
                 request.types.push((name.to_owned(), word.clone()));
             }
             ("seed", Setting::Values(v)) if integers(v).is_some_and(|v| v.len() == 1) => {

@@ -45,10 +45,10 @@ fn elaborate(
 ) -> Result<Definition, Failure> {
     let mut types = BTreeMap::new();
     for (parameter, scalar) in &request.types {
-        let found = Scalar::COMMON.into_iter().find(|s| s.keyword() == scalar);
+        let found = Scalar::ALL.into_iter().find(|s| s.keyword() == scalar);
         let found = found.ok_or_else(|| {
             Failure::usage("X0008", format!("`{scalar}` is not a type for `{parameter}`"))
-                .help("types are f32, f64, i32, i64, bool")
+                .help(format!("types are {}", Scalar::ALL.map(Scalar::keyword).join(", ")))
         })?;
         types.insert(Name::new(parameter), DataType::Scalar(found));
     }

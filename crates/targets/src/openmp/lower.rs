@@ -309,10 +309,15 @@ impl Lower<'_> {
             // A branch is mispredicted where data has both signs.
             UnaryOp::Abs if self.native && ty == Scalar::I32 => CExpr::call("__builtin_abs", vec![value]),
             UnaryOp::Abs if self.native && ty == Scalar::I64 => CExpr::call("__builtin_labs", vec![value]),
-            UnaryOp::Abs if self.native && ty.is_int() => {
+            UnaryOp::Abs if ty.is_unsigned() => value,
+            UnaryOp::Abs if ty.is_int() && (self.native || ty.is_narrow()) => {
                 let negative = CExpr::binary("<", value.clone(), CExpr::int(0));
                 let negated = CExpr::unary("-", value.clone());
-                CExpr::Ternary(Box::new(negative), Box::new(negated), Box::new(value))
+                let choice = CExpr::Ternary(Box::new(negative), Box::new(negated), Box::new(value));
+                match self.native {
+                    true => choice,
+                    false => CExpr::Cast(self.scalar_type(ty).to_owned(), Box::new(choice)),
+                }
             }
             UnaryOp::Abs if ty == Scalar::I32 => self.helper(Helper::Abs32, "lozenge_abs_i32", vec![value]),
             UnaryOp::Abs if ty == Scalar::I64 => self.helper(Helper::Abs64, "lozenge_abs", vec![value]),
