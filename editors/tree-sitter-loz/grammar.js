@@ -83,7 +83,14 @@ module.exports = grammar({
         field("name", $.identifier),
         field("size", repeat($.identifier)),
         "=",
-        field("body", $._type),
+        field("body", choice($._type, $.record_type)),
+      ),
+
+    record_type: ($) =>
+      seq(
+        "{",
+        commaSep(seq(field("name", repeat1($.identifier)), ":", field("type", $._type))),
+        "}",
       ),
 
     // Definitions.
@@ -252,11 +259,31 @@ module.exports = grammar({
         $.ascription,
         $.tuple,
         $.array,
+        $.record,
+        $.field,
       ),
 
     // A subscript stands directly behind its array; `f [x]` applies `f` to an array.
     index: ($) =>
       seq(field("array", $._atom), token.immediate("["), commaSep(field("subscript", $._expression)), "]"),
+
+    // So does a field of a record.
+    field: ($) => seq(field("record", $._atom), token.immediate("."), field("name", $.identifier)),
+
+    record: ($) =>
+      seq(
+        "{",
+        choice(
+          seq(commaSep($.field_value), optional(seq(",", $.other_fields))),
+          $.other_fields,
+        ),
+        "}",
+      ),
+
+    field_value: ($) =>
+      seq(field("name", $.identifier), optional(seq("=", field("value", $._expression)))),
+
+    other_fields: ($) => seq("..", field("record", $._expression)),
 
     array: ($) => seq("[", commaSep(field("element", $._expression)), "]"),
 
@@ -283,7 +310,12 @@ module.exports = grammar({
 
     // Patterns.
 
-    _pattern: ($) => choice($.identifier, $.hole, $.tuple_pattern),
+    _pattern: ($) => choice($.identifier, $.hole, $.tuple_pattern, $.record_pattern),
+
+    record_pattern: ($) => seq("{", commaSep($.field_pattern), "}"),
+
+    field_pattern: ($) =>
+      seq(field("name", $.identifier), optional(seq("=", field("pattern", $._pattern)))),
 
     tuple_pattern: ($) => seq("(", commaSep($._pattern), ")"),
 

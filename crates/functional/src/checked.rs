@@ -13,7 +13,7 @@ use crate::infer::{Env, TypedDef, check_name, infer_definition, infer_rule, infe
 use crate::rewrite::DefinedRule;
 use crate::rewrite::defined::Prepared;
 use crate::strategy::{self, Options, Strategies};
-use crate::syntax::ast::{Def, Expr, ExprKind, Ident, Module, Pattern, StrategyText};
+use crate::syntax::ast::{Def, Expr, ExprKind, Ident, Module, Pattern, StrategyText, TypeKind};
 use crate::syntax::parse_module;
 use crate::term::Definition;
 use crate::types::DataType;
@@ -178,6 +178,7 @@ pub fn check_sources(sources: &Sources) -> Result<Checked, Vec<FileDiagnostic>> 
         for &import in &sources.imports[file] {
             env.defs.extend(envs[import].defs.clone());
             env.types.extend(envs[import].types.clone());
+            env.records.extend(envs[import].records.clone());
             env.failed.extend(envs[import].failed.iter().cloned());
         }
         let mut diagnostics = Vec::new();
@@ -203,6 +204,10 @@ fn check_file(
         match infer_type(&env, def) {
             Ok(ty) => {
                 env.types.insert(def.name.name.clone(), ty);
+                if let TypeKind::Record(fields) = &def.body.kind {
+                    let fields = fields.iter().map(|(field, _)| field.name.clone()).collect();
+                    env.records.insert(def.name.name.clone(), fields);
+                }
             }
             Err(errors) => diagnostics.extend(errors),
         }
@@ -382,6 +387,12 @@ pub(crate) fn names<'e>(
                 names(e, bound, visit);
             }
         }
+        ExprKind::Field(a, _) => names(a, bound, visit),
+        ExprKind::Record(fields, base) => {
+            for part in fields.iter().map(|(_, part)| part).chain(base.as_deref()) {
+                names(part, bound, visit);
+            }
+        }
         ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
             for part in parts {
                 names(part, bound, visit);
@@ -406,6 +417,7 @@ fn pattern_names<'e>(pattern: &'e Pattern, visit: &mut dyn FnMut(&'e Name)) {
         Pattern::Name(ident) => visit(&ident.name),
         Pattern::Ignore(_) => {}
         Pattern::Tuple(parts, _) => parts.iter().for_each(|p| pattern_names(p, visit)),
+        Pattern::Record(parts, _) => parts.iter().for_each(|(_, p)| pattern_names(p, visit)),
     }
 }
 

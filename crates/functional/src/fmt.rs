@@ -58,6 +58,8 @@ struct Formatter<'a> {
     last: Option<(TokenKind, bool)>,
     /// Where that token ends in the source.
     end: usize,
+    /// Open braces.
+    braces: usize,
     /// Whether a `:` belongs to a `let` pattern.
     in_let: bool,
     /// Whether the item is a type abbreviation.
@@ -199,6 +201,7 @@ impl Formatter<'_> {
         let item = starts_item(kind);
         if item {
             self.open.clear();
+            self.braces = 0;
             self.mode = Some(Mode::Header);
             self.in_let = false;
             self.in_type = kind == TokenKind::Keyword(Keyword::Type);
@@ -234,6 +237,11 @@ impl Formatter<'_> {
     fn enter(&mut self, kind: TokenKind) {
         let mode = self.mode.unwrap_or(Mode::Header);
         match kind {
+            TokenKind::Symbol("{") => self.braces += 1,
+            TokenKind::Symbol("}") => self.braces = self.braces.saturating_sub(1),
+            _ => {}
+        }
+        match kind {
             TokenKind::Symbol("(" | "{") => self.open.push((mode, self.here)),
             TokenKind::Symbol("[") => {
                 self.open.push((mode, self.here));
@@ -249,6 +257,7 @@ impl Formatter<'_> {
                 self.mode = Some(Mode::Expr);
             }
             TokenKind::Symbol(":") => self.mode = Some(Mode::Type),
+            TokenKind::Symbol("=") if self.braces > 0 => self.mode = Some(Mode::Expr),
             TokenKind::Symbol("=") => {
                 self.mode = Some(if self.in_type { Mode::Type } else { Mode::Expr });
                 if std::mem::take(&mut self.in_let) {
@@ -272,14 +281,14 @@ impl Formatter<'_> {
         let mode = self.mode.unwrap_or(Mode::Header);
         let TokenKind::Symbol(symbol) = kind else {
             return match last {
-                TokenKind::Symbol("(" | "[" | "{" | "\\") => false,
+                TokenKind::Symbol("(" | "[" | "{" | "\\" | "." | "..") => false,
                 TokenKind::Symbol("]") => mode == Mode::Expr,
                 TokenKind::Symbol("-" | "!") if sign => false,
                 _ => true,
             };
         };
         match symbol {
-            ")" | "]" | "}" | "," | ";" => false,
+            ")" | "]" | "}" | "," | ";" | "." => false,
             ":" => mode == Mode::Expr && !self.in_let,
             "[" => match last {
                 TokenKind::Symbol("(" | "[" | "{") => false,
@@ -322,6 +331,6 @@ fn continues(kind: TokenKind) -> bool {
 }
 
 fn starts_atom(kind: TokenKind) -> bool {
-    matches!(kind, TokenKind::Symbol("(" | "["))
+    matches!(kind, TokenKind::Symbol("(" | "[" | "{"))
         || ends_operand(kind) && !matches!(kind, TokenKind::Symbol(")" | "]" | "}"))
 }

@@ -12,9 +12,14 @@ use loops::{Data, Tensor};
 /// The numbers of the value of a definition, one after another.
 fn run(file: &str, name: &str, sizes: &[(&str, usize)], args: &[Value]) -> Vec<f64> {
     let text = std::fs::read_to_string(golden::root().join("library").join(file)).unwrap();
-    let (module, errors) = functional::parse_module(&text);
+    let mut beside = |_: &str, import: &str| {
+        let path = golden::root().join("library/examples").join(import);
+        let text = std::fs::read_to_string(&path).map_err(|e| e.to_string())?;
+        Ok((import.to_owned(), text))
+    };
+    let (sources, errors) = functional::load(file, &text, &mut beside);
     assert!(errors.is_empty(), "{file}: {errors:?}");
-    let checked = functional::check_module(&module).unwrap_or_else(|e| panic!("{file}: {e:?}"));
+    let checked = functional::check_sources(&sources).unwrap_or_else(|e| panic!("{file}: {e:?}"));
     let definition = checked.elaborate(name).unwrap_or_else(|e| panic!("{name}: {e:?}"));
     let sizes: BTreeMap<_, _> = sizes.iter().map(|(n, v)| ((*n).into(), *v as i64)).collect();
     let value = evaluate(&definition, &sizes, args, Limits::default());

@@ -71,4 +71,11 @@
 (size_operation ["+" "-" "*" "/" "%"] @operator)
 ["|>" "<+" "->" "\\" "="] @operator
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket
-["," ":" ";" "."] @punctuation.delimiter
+["," ":" ";" "." ".."] @punctuation.delimiter
+
+; Fields of records.
+
+(field name: (identifier) @variable.member)
+(field_value name: (identifier) @variable.member)
+(field_pattern name: (identifier) @variable.member)
+(record_type name: (identifier) @variable.member)

@@ -160,6 +160,8 @@ impl Infer<'_> {
                 }
                 result
             }
+            ExprKind::Field(base, field) => self.field(base, field, span),
+            ExprKind::Record(fields, base) => self.record(fields, base.as_deref(), None, span),
             ExprKind::Array(elements) => {
                 let first = self.infer(&elements[0]);
                 let ty = first.ty.clone();
@@ -201,6 +203,11 @@ impl Infer<'_> {
                 let a = self.check(&parts[0], &a, why);
                 let b = self.check(&parts[1], &b, why);
                 self.pair(a, b, span)
+            }
+            (ExprKind::Record(fields, base), want) => {
+                let found = self.record(fields, base.as_deref(), Some(&want), span);
+                self.fit(&found, &want, why);
+                found
             }
             (ExprKind::Array(elements), Ty::Array(n, t)) => {
                 let nodes = elements.iter().map(|element| self.check(element, &t, why)).collect();
@@ -313,7 +320,7 @@ impl Infer<'_> {
         node(NodeKind::Power(Box::new(base), exponent), ty, span)
     }
 
-    fn pair(&mut self, a: Node, b: Node, span: Span) -> Node {
+    pub(super) fn pair(&mut self, a: Node, b: Node, span: Span) -> Node {
         let ty = Ty::pair(a.ty.clone(), b.ty.clone());
         self.data_only(&ty, span, "a pair");
         prim_node(Prim::Pair, vec![a, b], ty, span)
@@ -356,6 +363,11 @@ impl Infer<'_> {
                     Pattern::Ignore(_) => {}
                     Pattern::Name(ident) => found.push(ident),
                     Pattern::Tuple(parts, _) => names(parts, found),
+                    Pattern::Record(fields, _) => {
+                        for (_, part) in fields {
+                            names(std::slice::from_ref(part), found);
+                        }
+                    }
                 }
             }
         }
@@ -399,6 +411,7 @@ impl Infer<'_> {
                 };
                 Bind::Pair(Box::new(first), Box::new(second))
             }
+            Pattern::Record(fields, span) => self.bind_record(fields, ty, *span),
         }
     }
 
@@ -411,7 +424,7 @@ impl Infer<'_> {
         local
     }
 
-    fn unbind(&mut self, patterns: &[Pattern]) {
+    pub(super) fn unbind(&mut self, patterns: &[Pattern]) {
         for pattern in patterns {
             match pattern {
                 Pattern::Ignore(_) => {}
@@ -419,6 +432,9 @@ impl Infer<'_> {
                     self.scope.get_mut(&ident.name).and_then(Vec::pop);
                 }
                 Pattern::Tuple(parts, _) => self.unbind(parts),
+                Pattern::Record(fields, _) => {
+                    fields.iter().for_each(|(_, part)| self.unbind(std::slice::from_ref(part)));
+                }
             }
         }
     }

@@ -11,6 +11,7 @@ pub(crate) mod finish;
 pub(crate) mod inferred_types;
 mod name_resolution;
 pub(crate) mod node;
+mod records;
 mod report;
 mod rule;
 pub(crate) mod scheme;
@@ -65,6 +66,8 @@ pub(crate) struct Env {
     pub(crate) defs: BTreeMap<Name, Arc<Signature>>,
     /// Abbreviations: sizes and body.
     pub(crate) types: BTreeMap<Name, (Vec<Name>, Ty)>,
+    /// The fields of those types that are records.
+    pub(crate) records: BTreeMap<Name, Vec<Name>>,
     /// Definitions with errors: their uses are not reported again.
     pub(crate) failed: BTreeSet<Name>,
 }

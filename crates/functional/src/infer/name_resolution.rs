@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use loops::suggest::nearest;
-use loops::{Code, Diagnostic, Name, Size, Span};
+use loops::{Code, Diagnostic, Name, Scalar, Size, Span};
 
 use super::Infer;
 use super::expressions::error_node;
@@ -304,6 +304,7 @@ impl Infer<'_> {
                     None => Ty::Error,
                 }
             }
+            TypeKind::Record(fields) => self.record_body(fields, holes),
             TypeKind::Pair(a, b) => {
                 let (first, second) = (self.resolve(a, holes), self.resolve(b, holes));
                 for (part, written) in [(&first, a), (&second, b)] {
@@ -354,7 +355,8 @@ impl Infer<'_> {
             return ty;
         }
         let mut known: Vec<&str> = self.types.keys().chain(self.env.types.keys()).map(Name::as_str).collect();
-        known.extend(["f32", "f64", "i32", "i64", "bool", "idx", "vec"]);
+        known.extend(Scalar::ALL.map(Scalar::keyword));
+        known.extend(["idx", "vec"]);
         let mut diagnostic = Diagnostic::error(
             Code("F0204"),
             format!("there is no type named `{}` here", name.name),
@@ -362,6 +364,9 @@ impl Infer<'_> {
             "unknown type",
         );
         diagnostic = match nearest(&name.name, known) {
+            _ if matches!(name.name.as_str(), "f16" | "bf16") => {
+                diagnostic.help("programs compute in `f32` and `f64`; models may have tensors of 16 bits")
+            }
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None => diagnostic.help(format!("a type parameter is declared as `{{{}: num}}`", name.name)),
         };

@@ -317,6 +317,11 @@ fn sizes_of_left(expr: &Expr, found: &mut BTreeMap<Name, Span>) {
         ExprKind::Lambda(_, e) | ExprKind::Unary(_, e) | ExprKind::Power(e, _) => sizes_of_left(e, found),
         ExprKind::If(a, b, c) => [a, b, c].into_iter().for_each(|x| sizes_of_left(x, found)),
         ExprKind::Tuple(xs) | ExprKind::Array(xs) => xs.iter().for_each(|x| sizes_of_left(x, found)),
+        ExprKind::Field(e, _) => sizes_of_left(e, found),
+        ExprKind::Record(fields, base) => {
+            let parts = fields.iter().map(|(_, x)| x).chain(base.as_deref());
+            parts.for_each(|x| sizes_of_left(x, found));
+        }
         ExprKind::Name(_)
         | ExprKind::Number(_)
         | ExprKind::Bool(_)
@@ -344,6 +349,7 @@ fn sizes_of_type(ty: &Type, found: &mut BTreeMap<Name, Span>) {
             sizes_of_type(b, found);
         }
         TypeKind::Name(_, sizes) => sizes.iter().for_each(|n| names_of_size(n, found)),
+        TypeKind::Record(fields) => fields.iter().for_each(|(_, t)| sizes_of_type(t, found)),
         TypeKind::SizeFun(..) | TypeKind::Scalar(_) | TypeKind::Error => {}
     }
 }

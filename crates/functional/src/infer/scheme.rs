@@ -99,7 +99,9 @@ fn convert(ty: &Type, types: &mut BTreeMap<Name, Option<Class>>) -> Ty {
         TypeKind::Vector(n, t) => Ty::Vector(size(n), Arc::new(convert(t, types))),
         TypeKind::Pair(a, b) => Ty::pair(convert(a, types), convert(b, types)),
         TypeKind::Fun(a, b) => Ty::fun(convert(a, types), convert(b, types)),
-        TypeKind::SizeFun(..) | TypeKind::Error => panic!("explicit sizes come first in a scheme"),
+        TypeKind::SizeFun(..) | TypeKind::Record(_) | TypeKind::Error => {
+            panic!("explicit sizes come first in a scheme")
+        }
     }
 }
 

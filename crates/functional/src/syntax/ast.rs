@@ -167,6 +167,8 @@ pub enum TypeKind {
     Array(Box<Expr>, Box<Type>),
     /// `(s, t)`.
     Pair(Box<Type>, Box<Type>),
+    /// `{x: s, y: t}`: a record; only behind `type name =`.
+    Record(Vec<(Ident, Type)>),
     /// `vec k t`.
     Vector(Box<Expr>, Box<Type>),
     /// `s -> t`.
@@ -222,6 +224,10 @@ pub enum ExprKind {
     Index(Box<Expr>, Vec<Expr>),
     /// `(a, b)`; more than two nest to the right.
     Tuple(Vec<Expr>),
+    /// `{x = a, y = b}`: a record; `{x = a, ..r}`: the record `r` with another `x`.
+    Record(Vec<(Ident, Expr)>, Option<Box<Expr>>),
+    /// `r.x`: a field of a record.
+    Field(Box<Expr>, Ident),
     /// `[a, b]`: an array of its elements.
     Array(Vec<Expr>),
     /// `x ^ 3`.
@@ -320,6 +326,8 @@ pub enum Pattern {
     Ignore(Span),
     /// `(p, q)`; more than two nest to the right.
     Tuple(Vec<Pattern>, Span),
+    /// `{x, y = p}`: fields of a record; `x` is `x = x`.
+    Record(Vec<(Ident, Pattern)>, Span),
 }
 
 impl Pattern {
@@ -327,7 +335,7 @@ impl Pattern {
     pub fn span(&self) -> Span {
         match self {
             Pattern::Name(ident) => ident.span,
-            Pattern::Ignore(span) | Pattern::Tuple(_, span) => *span,
+            Pattern::Ignore(span) | Pattern::Tuple(_, span) | Pattern::Record(_, span) => *span,
         }
     }
 }

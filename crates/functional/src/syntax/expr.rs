@@ -201,7 +201,7 @@ impl Parser<'_> {
     fn starts_atom(&self) -> bool {
         match self.kind() {
             TokenKind::Name | TokenKind::Number => true,
-            TokenKind::Symbol(s) => s == "(" || s == "_" || s == "[",
+            TokenKind::Symbol(s) => matches!(s, "(" | "_" | "[" | "{"),
             TokenKind::Keyword(k) => {
                 matches!(k, Keyword::True | Keyword::False | Keyword::Inf | Keyword::Nan)
             }
@@ -223,12 +223,22 @@ impl Parser<'_> {
         self.node(ExprKind::Apply(Box::new(head), arguments), span)
     }
 
-    /// An atom with its subscripts. These stand directly behind it: `f [i]` applies `f` to an
-    /// array.
+    /// An atom with its subscripts and fields. These stand directly behind it: `f [i]` applies `f`
+    /// to an array.
     fn postfix(&mut self) -> Expr {
         let start = self.span();
         let mut expr = self.atom();
-        while self.is("[") && self.is_adjacent() {
+        loop {
+            if self.is(".") && self.is_adjacent() && self.peek(1) == TokenKind::Name {
+                self.advance();
+                let Some(field) = self.ident("a field") else { break };
+                let span = start.to(field.span);
+                expr = self.node(ExprKind::Field(Box::new(expr), field), span);
+                continue;
+            }
+            if !(self.is("[") && self.is_adjacent()) {
+                break;
+            }
             let opened = self.advance().span;
             let mut subscripts = vec![self.expr()];
             while self.eat(",") {
@@ -268,6 +278,7 @@ impl Parser<'_> {
                 self.node(ExprKind::Hole, span)
             }
             TokenKind::Symbol("(") => self.parenthesis(),
+            TokenKind::Symbol("{") => self.record(),
             TokenKind::Symbol("[") => {
                 let opened = self.advance().span;
                 let mut elements = vec![self.expr()];
@@ -291,6 +302,29 @@ impl Parser<'_> {
                 Expr::new(ExprKind::Error, span)
             }
         }
+    }
+
+    /// `{x = a, y = b}`, `{x = a, ..r}`; `{x}` is `{x = x}`.
+    fn record(&mut self) -> Expr {
+        let opened = self.advance().span;
+        let (mut fields, mut base) = (Vec::new(), None);
+        loop {
+            if self.eat("..") {
+                base = Some(Box::new(self.expr()));
+                break;
+            }
+            let Some(name) = self.ident("a field") else { return self.error_expr() };
+            let value = match self.eat("=") {
+                true => self.expr(),
+                false => self.node(ExprKind::Name(name.name.clone()), name.span),
+            };
+            fields.push((name, value));
+            if !self.eat(",") {
+                break;
+            }
+        }
+        let span = opened.to(self.close("}", opened));
+        self.node(ExprKind::Record(fields, base), span)
     }
 
     /// `(e)`, `(a, b)`, `(e : t)` or `(+)`.
@@ -342,7 +376,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A pattern: a name, `_`, or a tuple of patterns.
+    /// A pattern: a name, `_`, a tuple of patterns, or fields of a record.
     pub(super) fn pattern(&mut self) -> Option<Pattern> {
         self.deeper(Self::pattern_here).flatten()
     }
@@ -359,6 +393,19 @@ impl Parser<'_> {
             }
             let span = start.to(self.close(")", start));
             return Some(if parts.len() == 1 { parts.remove(0) } else { Pattern::Tuple(parts, span) });
+        }
+        if self.eat("{") {
+            let mut fields = Vec::new();
+            loop {
+                let name = self.ident("a field")?;
+                let part = if self.eat("=") { self.pattern()? } else { Pattern::Name(name.clone()) };
+                fields.push((name, part));
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            let span = start.to(self.close("}", start));
+            return Some(Pattern::Record(fields, span));
         }
         self.ident("a name or a pattern").map(Pattern::Name)
     }

@@ -87,7 +87,7 @@ impl Parser<'_> {
             sizes.extend(self.ident("a size"));
         }
         self.expect("=", Some(start));
-        let body = self.ty();
+        let body = if self.is("{") { self.record_type()? } else { self.ty() };
         Some(TypeDef { name, sizes, body })
     }
 

@@ -269,6 +269,11 @@ impl Expr {
             ExprKind::Let(_, t, a, b) => a.depth.max(b.depth).max(t.as_ref().map_or(0, |t| t.depth)),
             ExprKind::If(a, b, c) => a.depth.max(b.depth).max(c.depth),
             ExprKind::Chain(first, rest) => rest.iter().map(|(_, e)| e.depth).fold(first.depth, u32::max),
+            ExprKind::Field(e, _) => e.depth,
+            ExprKind::Record(fields, base) => {
+                let parts = fields.iter().map(|(_, x)| x).chain(base.as_deref());
+                parts.map(|x| x.depth).max().unwrap_or(0).saturating_add(fields.len() as u32)
+            }
             ExprKind::Array(xs) => xs.iter().map(|x| x.depth).max().unwrap_or(0),
             ExprKind::Tuple(xs) => {
                 xs.iter().map(|x| x.depth).max().unwrap_or(0).saturating_add(xs.len() as u32)
@@ -284,6 +289,9 @@ impl Type {
         let depth = 1 + match &kind {
             TypeKind::Scalar(_) | TypeKind::Error => 0,
             TypeKind::Name(_, sizes) => sizes.iter().map(|s| s.depth).max().unwrap_or(0),
+            TypeKind::Record(fields) => {
+                fields.iter().map(|(_, t)| t.depth).max().unwrap_or(0).saturating_add(fields.len() as u32)
+            }
             TypeKind::Idx(n) => n.depth,
             TypeKind::Array(n, t) | TypeKind::Vector(n, t) => n.depth.max(t.depth),
             TypeKind::Pair(a, b) | TypeKind::Fun(a, b) => a.depth.max(b.depth),

@@ -90,7 +90,7 @@ pub struct Lexed {
 /// Longest first: the first that fits is taken.
 const SYMBOLS: &[&str] = &[
     "|>", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", "(", ")", "[", "]", "{", "}", ",", ":", ";", "=",
-    "+", "-", "*", "/", "%", "^", "<", ">", "!", "\\", "_", ".", "@",
+    "+", "-", "*", "/", "%", "^", "<", ">", "!", "\\", "_", "..", ".", "@",
 ];
 
 /// At most this many errors are reported one by one.

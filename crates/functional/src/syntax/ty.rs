@@ -86,6 +86,25 @@ impl Parser<'_> {
         }
     }
 
+    /// `{x y: t, z: s}`: the fields of a record.
+    pub(super) fn record_type(&mut self) -> Option<Type> {
+        let opened = self.advance().span;
+        let mut fields = Vec::new();
+        loop {
+            let names = self.idents("a field")?;
+            if !self.expect(":", Some(opened)) {
+                return None;
+            }
+            let ty = self.ty();
+            fields.extend(names.into_iter().map(|name| (name, ty.clone())));
+            if !self.eat(",") {
+                break;
+            }
+        }
+        let span = opened.to(self.close("}", opened));
+        Some(self.type_node(TypeKind::Record(fields), span))
+    }
+
     /// `(t)` or `(s, t, ...)`, which nests to the right.
     fn ty_parenthesis(&mut self) -> Type {
         let opened = self.advance().span;
