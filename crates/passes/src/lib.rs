@@ -23,6 +23,7 @@ mod complete_unrolling;
 mod constant_folding;
 mod copy_propagation;
 mod dead_code;
+mod early_exit;
 mod guard_striding;
 mod if_conversion;
 mod index_set_splitting;
@@ -52,7 +53,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 28] = [
+pub const ALL: [&Pass; 29] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -61,6 +62,7 @@ pub const ALL: [&Pass; 28] = [
     &STRIP_MINING,
     &INDEX_SET_SPLITTING,
     &GUARD_STRIDING,
+    &EARLY_EXIT,
     &PIVOT_SPLITTING,
     &COMPLETE_UNROLLING,
     &OUTER_LOOP_VECTORIZATION,
@@ -88,6 +90,7 @@ pub const DEFAULT: Pipeline = Pipeline {
     name: "default",
     about: "functional programs without `--schedule`",
     passes: &[
+        &EARLY_EXIT,
         &STRUCTURE_SPLITTING,
         &INDEX_SET_SPLITTING,
         &CACHE_TILING,
@@ -179,6 +182,7 @@ pub use complete_unrolling::PASS as COMPLETE_UNROLLING;
 pub use constant_folding::PASS as CONSTANT_FOLDING;
 pub use copy_propagation::PASS as COPY_PROPAGATION;
 pub use dead_code::PASS as DEAD_CODE;
+pub use early_exit::PASS as EARLY_EXIT;
 pub use guard_striding::PASS as GUARD_STRIDING;
 pub use if_conversion::PASS as IF_CONVERSION;
 pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;

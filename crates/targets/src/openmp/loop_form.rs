@@ -249,7 +249,11 @@ impl Lower<'_> {
 fn leave_unless(stmts: &mut Vec<CStmt>) {
     match stmts.pop() {
         Some(CStmt::If(cond, then, otherwise)) if otherwise.is_empty() => {
-            stmts.push(CStmt::If(CExpr::unary("!", cond), vec![CStmt::Break], Vec::new()));
+            let ends = match cond {
+                CExpr::Unary("!", goes_on) => *goes_on,
+                cond => CExpr::unary("!", cond),
+            };
+            stmts.push(CStmt::If(ends, vec![CStmt::Break], Vec::new()));
             stmts.extend(then);
         }
         last => stmts.extend(last),
