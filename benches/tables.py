@@ -55,6 +55,11 @@ TABLES = [
         "lozenge bench benches/stencils --threads 1,2 --quick --filter smooth",
     ),
     Table(
+        "Programs as people write them",
+        "lozenge bench benches/programs --threads 1,2",
+        "lozenge bench benches/programs --threads 1,2 --quick --filter relaxation",
+    ),
+    Table(
         "Translation of functional programs",
         "lozenge bench library --translation",
         "lozenge bench library --translation --quick --filter axpy",

@@ -82,7 +82,8 @@ fn in_steps(l: &Loop, facts: &Facts, known: &Facts) -> Option<Loop> {
     Some(Loop { lower, step, kind, body, ..l.clone() })
 }
 
-fn conjunction(cond: &Expr) -> Vec<&Expr> {
+/// The parts of a condition that must all hold.
+pub(crate) fn conjunction(cond: &Expr) -> Vec<&Expr> {
     match cond {
         Expr::Binary(BinaryOp::And, a, b) => {
             let mut parts = conjunction(a);

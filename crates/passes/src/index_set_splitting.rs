@@ -109,8 +109,8 @@ fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
     Some([simplified(&first), simplified(&middle), simplified(&last)])
 }
 
-/// How often a body asks where a loop is: choices, minima and maxima in values and subscripts that
-/// depend on its variable; in an innermost loop conditions, too.
+/// How often a body asks where a loop is: choices, minima, maxima and remainders in values and
+/// subscripts that depend on its variable; in an innermost loop conditions, too.
 fn asks(stmts: &[Stmt], var: &Name) -> usize {
     let (mut found, mut conditions, mut loops) = (0, 0, false);
     for stmt in nodes(stmts) {
@@ -129,6 +129,8 @@ fn asks(stmts: &[Stmt], var: &Name) -> usize {
     let asks = |e: &&Expr| match e {
         Expr::Select(cond, _, _) => is_stable(cond) && cond.mentions(var),
         Expr::Binary(BinaryOp::Min | BinaryOp::Max, _, _) => is_stable(e) && e.mentions(var),
+        // Of a torus, the neighbours at the other side.
+        Expr::Binary(BinaryOp::Mod, place, _) => is_stable(e) && place.mentions(var),
         _ => false,
     };
     found + assigned(stmts).filter(asks).count()

@@ -24,6 +24,7 @@ mod constant_folding;
 mod copy_propagation;
 mod dead_code;
 mod early_exit;
+mod guard_bounds;
 mod guard_striding;
 mod if_conversion;
 mod index_set_splitting;
@@ -53,7 +54,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 29] = [
+pub const ALL: [&Pass; 30] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -62,6 +63,7 @@ pub const ALL: [&Pass; 29] = [
     &STRIP_MINING,
     &INDEX_SET_SPLITTING,
     &GUARD_STRIDING,
+    &GUARD_BOUNDS,
     &EARLY_EXIT,
     &PIVOT_SPLITTING,
     &COMPLETE_UNROLLING,
@@ -91,6 +93,7 @@ pub const DEFAULT: Pipeline = Pipeline {
     about: "functional programs without `--schedule`",
     passes: &[
         &EARLY_EXIT,
+        &GUARD_BOUNDS,
         &STRUCTURE_SPLITTING,
         &INDEX_SET_SPLITTING,
         &CACHE_TILING,
@@ -183,6 +186,7 @@ pub use constant_folding::PASS as CONSTANT_FOLDING;
 pub use copy_propagation::PASS as COPY_PROPAGATION;
 pub use dead_code::PASS as DEAD_CODE;
 pub use early_exit::PASS as EARLY_EXIT;
+pub use guard_bounds::PASS as GUARD_BOUNDS;
 pub use guard_striding::PASS as GUARD_STRIDING;
 pub use if_conversion::PASS as IF_CONVERSION;
 pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;

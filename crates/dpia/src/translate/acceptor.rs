@@ -365,6 +365,7 @@ impl Translator<'_> {
                     DataType::array(k.clone(), DataType::Scalar(Scalar::I64)),
                 );
                 let (x, y) = (self.value(), self.parameter(&f.params[0]));
+                self.turns.insert(x.id);
                 let o = self.acceptor_variable();
                 let image = self.apply(f, &[Exp::var(&y, f.params[0].ty.clone())]);
                 let to = Acc::var(&o, image.ty().clone());

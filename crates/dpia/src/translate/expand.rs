@@ -81,6 +81,9 @@ impl Translator<'_> {
     /// `seqfor n (λi. … xs[i] …)`, with `x` standing for the element; over blocks in two loops.
     fn each(&mut self, kind: LoopKind, xs: &Exp, x: &PVar, body: Comm) -> Comm {
         let i = self.loop_index();
+        if self.turns.contains(&x.id) {
+            self.turns.insert(i.id);
+        }
         if let Some((rows, _)) = self.blocks(xs)
             && let Some(row) = element(rows.ty())
         {

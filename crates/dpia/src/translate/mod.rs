@@ -53,8 +53,10 @@ pub(crate) struct Translator<'d> {
     sources: HashMap<u32, (u32, Vec<Prim>)>,
     /// Parallel loops around the place that is being rewritten.
     parallel: u32,
-    /// Sequential loops around it.
+    /// Sequential loops around it, without those of `iterate`: what a turn makes may be parallel.
     sequential: u32,
+    /// What stands for the elements of `iterate`, and its loop variables.
+    turns: HashSet<u32>,
 }
 
 impl<'d> Translator<'d> {
@@ -71,6 +73,7 @@ impl<'d> Translator<'d> {
             sources: HashMap::new(),
             parallel: 0,
             sequential: 0,
+            turns: HashSet::new(),
         }
     }
 
@@ -192,9 +195,10 @@ impl<'d> Translator<'d> {
                     return Ok(CommKind::Update(v.clone(), ty.clone(), o.clone(), c).into());
                 }
                 CommKind::SeqFor(kind, n, i, c) => {
-                    self.sequential += 1;
+                    let repeats = u32::from(!self.turns.contains(&i.id));
+                    self.sequential += repeats;
                     let c = self.normalise(c.clone());
-                    self.sequential -= 1;
+                    self.sequential -= repeats;
                     return Ok(CommKind::SeqFor(*kind, n.clone(), i.clone(), c?).into());
                 }
                 CommKind::ParFor { kind, n, out, index, o, body } => {
