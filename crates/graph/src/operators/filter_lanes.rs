@@ -23,6 +23,10 @@ const LONG_SUM: i64 = 96;
 /// The same if as much is read, with a stride, as is written (a residual).
 const LONG_SUM_BESIDE: i64 = 64;
 
+/// Windows of one element at so many places are products whose columns are packed and shared by many
+/// filters, and which are written without a stride.
+const MANY_PLACES: i64 = 512;
+
 /// Where registers are few, this way has to compute so many parts of what the other one does, at
 /// most.
 const FEWER: (i64, i64) = (7, 8);
@@ -155,11 +159,13 @@ pub(super) fn convolution(
     let row = if win.is_a_point() { places } else { win.places.last()?.as_constant()? };
     let beside = !op.after.is_the_same_at_places(win.kernel.len());
     let long = if beside { LONG_SUM_BESIDE } else { LONG_SUM };
-    let fits = filters >= 2 * registers.lanes(x.scalar()) && 2 * row >= registers.rows();
+    let fits = filters >= 2 * registers.lanes(x.scalar()) && (2 * row >= registers.rows() || places == 1);
+    let points = win.kernel.iter().all(|k| *k == 1) && places >= MANY_PLACES;
     // With few registers tiles are small. Writing them then costs more than the superfluous
     // positions of the other way.
     let (gain, of) = if registers.vectors() < 3 { FEWER } else { (1, 1) };
-    if sum < long || !fits || tiles.lanes() * places * of > filters * others * gain {
+    let more = places > 1 && tiles.lanes() * places * of > filters * others * gain;
+    if sum < long || !fits || points || more {
         return None;
     }
     let packing = Packing {
