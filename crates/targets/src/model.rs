@@ -9,6 +9,7 @@
 use std::fmt::Write as _;
 
 mod extents;
+mod memory;
 
 use loops::{Elem, Name, ParamMode, Scalar, Size};
 
@@ -144,32 +145,6 @@ pub struct Port {
     pub dims: Vec<Size>,
 }
 
-/// From so many bytes on, the memory of a run is asked for in large pages: the C library gives this
-/// much back to the system after each run, and every page of it is fresh in the next one.
-const LARGE: usize = 32 << 20;
-
-/// The function that takes the memory of a run that may be large.
-fn arena() -> String {
-    format!(
-        "#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
-/* Memory of a run; NULL if there is none. If it is large, it is fresh in each run, and large pages are made faster. */
-static void *lozenge_arena(size_t bytes)
-{{
-    void *block = NULL;
-    if (posix_memalign(&block, bytes < {LARGE} ? 64 : 2097152, bytes)) return NULL;
-#ifdef MADV_HUGEPAGE
-    if (bytes >= {LARGE}) (void)madvise(block, bytes, MADV_HUGEPAGE);
-#endif
-    return block;
-}}
-
-"
-    )
-}
-
 /// The name of the variable of each thread that says which memory functions may take.
 pub const WORKSPACE: &str = "lozenge_workspace";
 
@@ -245,8 +220,8 @@ pub fn driver(model: &Model, functions: &[Signature]) -> Driver {
     let bytes = model.arena_bytes + model.workspace_bytes;
     let in_arena = bytes > 0 || !model.rooms.is_empty();
     let mut text = String::new();
-    if in_arena && (open || bytes >= LARGE) {
-        text.push_str(&self::arena());
+    if in_arena && (open || bytes >= memory::LARGE) {
+        text.push_str(&memory::arena());
     }
     let mut found = Vec::new();
     checks_of(&model.steps, &mut found);
@@ -275,7 +250,7 @@ pub fn driver(model: &Model, functions: &[Signature]) -> Driver {
         let _ = write!(text, ", {} *restrict {c_name}", param.c_type);
     }
     text.push_str(")\n{\n    const char *p = (const char *)parameters;\n");
-    text.push_str(&if open { extents.entry(model, in_arena) } else { entry(model) });
+    text.push_str(&if open { extents.entry(model, in_arena) } else { memory::entry(model) });
     text.push_str("    (void)p;\n");
     if found_none(&model.steps) {
         text.push_str("    if (status) goto done;\n");
@@ -327,29 +302,6 @@ fn parameter(port: &Port, mode: ParamMode, extents: &Extents) -> SignatureParam 
         mode,
         pointer: true,
     }
-}
-
-/// What the function begins with if its memory is a number of bytes.
-fn entry(model: &Model) -> String {
-    let bytes = model.arena_bytes + model.workspace_bytes;
-    if bytes == 0 {
-        return "    int status = 0;\n".to_owned();
-    }
-    let take = match bytes >= LARGE {
-        true => format!("!(arena = lozenge_arena({bytes}))"),
-        false => format!("posix_memalign(&arena, 64, {bytes})"),
-    };
-    let mut text = format!(
-        "    char *a;\n    void *arena;\n    int status = 0;\n    if ({take}) return 1;\n    a = arena;\n"
-    );
-    if model.workspace_bytes > 0 {
-        let _ = writeln!(
-            text,
-            "    {WORKSPACE}.from = {WORKSPACE}.at = a + {};\n    {WORKSPACE}.to = a + {bytes};",
-            model.arena_bytes
-        );
-    }
-    text
 }
 
 /// What the result of the function means, in words: those codes of the list that there are.

@@ -186,7 +186,7 @@ fn pitches(extents: &[i64]) -> Vec<i64> {
 
 impl Window {
     /// From the first element of a window to the last one.
-    fn reach(&self, d: usize) -> i64 {
+    pub(super) fn reach(&self, d: usize) -> i64 {
         self.dilations[d] * (self.kernel[d] - 1)
     }
 
@@ -237,6 +237,16 @@ impl Layout {
         let unsplit = |d: usize| win.strides[d] == 1 && win.split(d) == 1;
         let plain = (0..rank).all(|d| unsplit(d) && win.before[d] == 0 && extents[d] <= here[d]);
         Layout { here, extents, phases: win.phases(), plain }
+    }
+
+    /// Whether windows need a copy of the sample.
+    pub(super) fn is_copied(&self) -> bool {
+        !self.plain
+    }
+
+    /// Elements of a row of one phase: of all dimensions but the first one.
+    pub(super) fn row_elements(&self) -> i64 {
+        self.extents.iter().skip(1).product()
     }
 
     /// Whether no two windows have an element in common, and all are inside of the sample.

@@ -44,6 +44,7 @@ mod select;
 mod signal;
 mod sliding;
 mod storage_type;
+mod strips;
 mod table;
 mod tiles;
 mod transposed_products;

@@ -75,29 +75,39 @@ pub(super) fn convolution(
 }
 
 impl Filters<'_> {
-    /// All filters of one sample. Threads share the rows.
+    /// All filters of one sample. Threads share the blocks of filters and, for each of them, the
+    /// rows: so results are written one after the other.
     fn sample(&self, cx: &mut Cx, image: &Image, number: &Val) -> Val {
-        let [outer @ .., _] = &self.win.places[..] else { return int(0) };
-        let rows = cx.each(Prim::MapPar, product(outer), |cx, i| {
-            let (mut rest, mut at) = (i.int(), Vec::new());
-            for (d, n) in outer.iter().enumerate().rev() {
-                at.push(if d == 0 { rest.clone() } else { &rest % size(n) });
-                rest = rest / size(n);
-            }
-            at.reverse();
-            self.row(cx, image, number, &at)
+        let ([outer @ .., _], [filters, _, row]) = (&self.win.places[..], self.extents) else {
+            return int(0);
+        };
+        let tile = Tile::of(self.registers, self.w.scalar(), filters, row);
+        let blocks = tile.rows(filters).into_iter().filter(|block| some(&block.count)).map(|block| {
+            joined(cx.each(Prim::MapPar, block.count.clone(), |cx, b| {
+                let m = b.int() * int(block.rows) + size(&block.first);
+                transposed(cx.each(Prim::MapPar, product(outer), |cx, i| {
+                    let (mut rest, mut at) = (i.int(), Vec::new());
+                    for (d, n) in outer.iter().enumerate().rev() {
+                        at.push(if d == 0 { rest.clone() } else { &rest % size(n) });
+                        rest = rest / size(n);
+                    }
+                    at.reverse();
+                    self.row(cx, image, &[std::slice::from_ref(number), &at].concat(), &m, block.rows)
+                }))
+            }))
         });
-        super::build::folded(transposed(rows), outer)
+        super::build::folded(concatenated(blocks.collect::<Vec<_>>().into_iter()), outer)
     }
 
-    /// The results of all filters at the places of a row.
-    fn row(&self, cx: &mut Cx, image: &Image, number: &Val, at: &[Val]) -> Val {
-        let [filters, _, row] = self.extents;
+    /// The results of some filters from `m` on at the places of a row; `at` is the sample and the
+    /// row.
+    fn row(&self, cx: &mut Cx, image: &Image, at: &[Val], m: &Val, filters: i64) -> Val {
+        let [all, _, row] = self.extents;
         let scalar = self.w.scalar();
-        let element = |cx: &mut Cx, k: &Val, l: &Val| self.element(cx, image, at, k, l);
+        let element = |cx: &mut Cx, k: &Val, l: &Val| self.element(cx, image, &at[1..], k, l);
         let last = |cx: &mut Cx, sum: Val, m: &Val, l: &Val| {
             let value = (self.last)(cx, sum, m);
-            let place = [&[number.clone(), m.clone()], at, std::slice::from_ref(l)].concat();
+            let place = [&[at[0].clone(), m.clone()], &at[1..], std::slice::from_ref(l)].concat();
             self.after.apply(cx, value, &place, &vec![1; place.len()])
         };
         let product = Product {
@@ -110,18 +120,12 @@ impl Filters<'_> {
             right: Side::Elements(&element),
             last: &last,
         };
-        let tile = Tile::of(self.registers, scalar, filters, row);
+        let tile = Tile::of(self.registers, scalar, all, row);
         let tiles = tile.columns(row).into_iter().filter(|c| some(&c.count)).map(|c| {
             joined(cx.each(Prim::MapSeq, c.count.clone(), |cx, j| {
                 let first = j.int() * int(c.lanes) + size(&c.first);
                 let right: Right = &|cx, k, l| element(cx, k, &(&first + l.int()));
-                let blocks = tile.rows(filters).into_iter().filter(|r| some(&r.count)).map(|r| {
-                    joined(cx.each(Prim::MapSeq, r.count.clone(), |cx, b| {
-                        let m = b.int() * int(r.rows) + size(&r.first);
-                        product.block(cx, &m, r.rows, &first, &c, right)
-                    }))
-                });
-                transposed(concatenated(blocks.collect::<Vec<_>>().into_iter()))
+                transposed(product.block(cx, m, filters, &first, &c, right))
             }))
         });
         transposed(concatenated(tiles.collect::<Vec<_>>().into_iter()))
