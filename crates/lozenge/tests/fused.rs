@@ -89,6 +89,28 @@ fn filters_go_along_lanes() {
     assert_eq!(calls(&space), 1);
 }
 
+/// What is added at each place is added where tiles are written, and what comes before it in the
+/// lanes; of a large image in strips, at the places of the whole.
+#[test]
+fn a_residual_is_added_behind_what_comes_before() {
+    let inside = model(
+        &[("w", &[40, 12, 3, 3]), ("b", &[40]), ("f", &[40, 1, 1])],
+        "  input x: f32[2, 12, 9, 13]\n  input z: f32[2, 40, 9, 13]\n  c = Conv(x, w, b) { pads: [1, 1, 1, 1] }\n  s = HardSigmoid(c)\n  m = Mul(c, s)\n  t = Add(m, z)\n  y = Mul(t, f)\n  output y: f32[2, 40, 9, 13]",
+    );
+    assert_eq!(calls(&inside), 1);
+    // The product of what comes first and of what was added: nothing can be done before.
+    let across = model(
+        &[("w", &[40, 12, 3, 3])],
+        "  input x: f32[1, 12, 9, 13]\n  input z: f32[1, 40, 9, 13]\n  c = Conv(x, w) { pads: [1, 1, 1, 1] }\n  r = Relu(c)\n  t = Add(r, z)\n  y = Mul(t, c)\n  output y: f32[1, 40, 9, 13]",
+    );
+    assert_eq!(calls(&across), 1);
+    let strips = model(
+        &[("w", &[32, 12, 3, 3]), ("b", &[32])],
+        "  input x: f32[1, 12, 206, 230]\n  input z: f32[1, 32, 26, 29]\n  c = Conv(x, w, b) { pads: [1, 1, 1, 1], strides: [8, 8] }\n  r = Relu(c)\n  y = Sub(z, r)\n  output y: f32[1, 32, 26, 29]",
+    );
+    assert_eq!(calls(&strips), 1);
+}
+
 #[test]
 fn products_take_what_follows() {
     let layer = model(

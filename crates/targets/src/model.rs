@@ -9,6 +9,7 @@
 use std::fmt::Write as _;
 
 mod extents;
+mod memory;
 
 use loops::{Elem, Name, ParamMode, Scalar, Size};
 
@@ -216,7 +217,12 @@ pub fn driver(model: &Model, functions: &[Signature]) -> Driver {
         mode: ParamMode::In,
         pointer: true,
     };
+    let bytes = model.arena_bytes + model.workspace_bytes;
+    let in_arena = bytes > 0 || !model.rooms.is_empty();
     let mut text = String::new();
+    if in_arena && (open || bytes >= memory::LARGE) {
+        text.push_str(&memory::arena());
+    }
     let mut found = Vec::new();
     checks_of(&model.steps, &mut found);
     let checks = || found.iter();
@@ -244,9 +250,7 @@ pub fn driver(model: &Model, functions: &[Signature]) -> Driver {
         let _ = write!(text, ", {} *restrict {c_name}", param.c_type);
     }
     text.push_str(")\n{\n    const char *p = (const char *)parameters;\n");
-    let bytes = model.arena_bytes + model.workspace_bytes;
-    let in_arena = bytes > 0 || !model.rooms.is_empty();
-    text.push_str(&if open { extents.entry(model, in_arena) } else { entry(model) });
+    text.push_str(&if open { extents.entry(model, in_arena) } else { memory::entry(model) });
     text.push_str("    (void)p;\n");
     if found_none(&model.steps) {
         text.push_str("    if (status) goto done;\n");
@@ -298,25 +302,6 @@ fn parameter(port: &Port, mode: ParamMode, extents: &Extents) -> SignatureParam 
         mode,
         pointer: true,
     }
-}
-
-/// What the function begins with if its memory is a number of bytes.
-fn entry(model: &Model) -> String {
-    let bytes = model.arena_bytes + model.workspace_bytes;
-    if bytes == 0 {
-        return "    int status = 0;\n".to_owned();
-    }
-    let mut text = format!(
-        "    char *a;\n    void *arena;\n    int status = 0;\n    if (posix_memalign(&arena, 64, {bytes})) return 1;\n    a = arena;\n"
-    );
-    if model.workspace_bytes > 0 {
-        let _ = writeln!(
-            text,
-            "    {WORKSPACE}.from = {WORKSPACE}.at = a + {};\n    {WORKSPACE}.to = a + {bytes};",
-            model.arena_bytes
-        );
-    }
-    text
 }
 
 /// What the result of the function means, in words: those codes of the list that there are.

@@ -1,7 +1,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize ("no-tree-loop-distribute-patterns")
+#pragma GCC optimize ("no-tree-loop-distribute-patterns", "no-predictive-commoning")
 #endif
 
 #if defined(__AVX512F__) && defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)

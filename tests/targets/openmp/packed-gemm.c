@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize ("no-tree-loop-distribute-patterns")
+#pragma GCC optimize ("no-tree-loop-distribute-patterns", "no-predictive-commoning")
 #endif
 
 #if defined(__GNUC__) && !defined(__clang__)

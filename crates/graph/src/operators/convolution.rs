@@ -20,6 +20,8 @@ pub(super) struct Window {
     pub(super) after: Vec<i64>,
     /// Number of places of the window in each dimension.
     pub(super) places: Extents,
+    /// Whether what an element of the last dimension has at all places is made a row of its own.
+    pub(super) apart: bool,
 }
 
 /// The extents of the image, as sizes; those that meet a window or stride must be numbers unless
@@ -54,6 +56,7 @@ pub(super) fn window(op: &Op, image: &[Size], kernel: Vec<i64>) -> Result<Window
         strides,
         dilations,
         places: Vec::new(),
+        apart: false,
     };
     for (k, extent) in image.iter().enumerate() {
         op.moderate("an extent", extent.as_constant().unwrap_or(0))?;

@@ -159,6 +159,34 @@ impl Stages {
         self.tensors.iter().all(|(_, shape)| shape.iter().rev().take(dims).all(|n| *n == one))
     }
 
+    /// The stages before the first one that needs another tensor at each place of these last
+    /// dimensions, and those from it on.
+    pub(super) fn split(&self, dims: usize) -> (Stages, Stages) {
+        let one = Size::constant(1);
+        let same = |source: &Source| match source {
+            Source::Inside(_) => true,
+            Source::Outside(k) => self.tensors[*k].1.iter().rev().take(dims).all(|n| *n == one),
+        };
+        let alone = |count: usize| {
+            let (first, rest) = self.stages.split_at(count);
+            let inside = |source: &Source| !matches!(source, Source::Inside(k) if *k < count);
+            first.iter().all(|(_, sources)| sources.iter().all(same))
+                && rest.iter().all(|(_, sources)| sources.iter().all(inside))
+        };
+        let count = (0..=self.stages.len()).rev().find(|count| alone(*count)).unwrap_or(0);
+        let behind = |source: &Source| match source {
+            Source::Inside(k) => Source::Inside(k - count),
+            Source::Outside(k) => Source::Outside(*k),
+        };
+        let rest = self.stages[count..].iter();
+        let rest = rest.map(|(f, sources)| (f.clone(), sources.iter().map(behind).collect())).collect();
+        let tensors = self.tensors.clone();
+        (
+            Stages { stages: self.stages[..count].to_vec(), tensors: tensors.clone() },
+            Stages { stages: rest, tensors },
+        )
+    }
+
     fn stage(&self, cx: &mut Cx, number: usize, mut values: Vec<Val>, place: &[Val], dims: &[usize]) -> Val {
         let last = values.pop().unwrap_or_else(|| super::value::int(0));
         let Some((function, sources)) = self.stages.get(number) else { return last };

@@ -6,15 +6,16 @@
 //! written with a stride, so the sums have to be long for this to pay. Sums keep their order.
 
 use functional::Prim;
-use loops::{Registers, Scalar};
+use loops::{Registers, Scalar, Size};
 
 use super::build::{Cx, folded, product};
 use super::convolution::Window;
 use super::epilogue::Stages;
 use super::image_windows::{Image, image};
 use super::packing::{Packed, Packing, Panels};
+use super::strips::Strips;
 use super::tiles::{concatenated, joined, transposed};
-use super::value::{Val, int, number, size};
+use super::value::{Val, index, int, number, size};
 use super::{Input, Op};
 
 /// Sums of fewer products do not pay for tiles that are written with a stride.
@@ -22,6 +23,10 @@ const LONG_SUM: i64 = 96;
 
 /// The same if as much is read, with a stride, as is written (a residual).
 const LONG_SUM_BESIDE: i64 = 64;
+
+/// Windows of one element at so many places are products whose columns are packed and shared by many
+/// filters, and which are written without a stride.
+const MANY_PLACES: i64 = 512;
 
 /// Where registers are few, this way has to compute so many parts of what the other one does, at
 /// most.
@@ -130,10 +135,15 @@ fn blocks(registers: Registers, vectors: i64, row: i64) -> Vec<Blocks> {
 struct Filters<'f> {
     w: &'f Input,
     win: &'f Window,
+    /// The row of the whole image that the first one of windows is.
+    from: Val,
     registers: Registers,
     scalar: Scalar,
     tiles: Tiles,
+    /// What is done behind the convolution in the lanes.
     after: &'f Stages,
+    /// What is done behind that, where a tile is written.
+    beside: &'f Stages,
     last: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
 }
 
@@ -155,11 +165,13 @@ pub(super) fn convolution(
     let row = if win.is_a_point() { places } else { win.places.last()?.as_constant()? };
     let beside = !op.after.is_the_same_at_places(win.kernel.len());
     let long = if beside { LONG_SUM_BESIDE } else { LONG_SUM };
-    let fits = filters >= 2 * registers.lanes(x.scalar()) && 2 * row >= registers.rows();
+    let fits = filters >= 2 * registers.lanes(x.scalar()) && (2 * row >= registers.rows() || places == 1);
+    let points = win.kernel.iter().all(|k| *k == 1) && places >= MANY_PLACES;
     // With few registers tiles are small. Writing them then costs more than the superfluous
     // positions of the other way.
     let (gain, of) = if registers.vectors() < 3 { FEWER } else { (1, 1) };
-    if sum < long || !fits || tiles.lanes() * places * of > filters * others * gain {
+    let more = places > 1 && tiles.lanes() * places * of > filters * others * gain;
+    if sum < long || !fits || points || more {
         return None;
     }
     let packing = Packing {
@@ -173,15 +185,33 @@ pub(super) fn convolution(
         pairs: None,
     };
     let packed = op.packed(1, Some(packing))?;
-    let after = op.stages();
-    let all = Filters { w, win, registers, scalar: x.scalar(), tiles, after: &after, last };
-    let (dense, zero) = (win.dense(), number(x.scalar(), 0.0));
-    Some(op.cx.generate(&x.shape[0], |cx, n| {
-        image(cx, x, &dense, &n, &zero, |cx, image| all.sample(cx, &image, &n, &packed))
+    let (after, beside) = op.stages().split(win.kernel.len());
+    let scalar = x.scalar();
+    let (after, beside, from, zero) = (&after, &beside, int(0), number(scalar, 0.0));
+    let all = Filters { w, win, from, registers, scalar, tiles, after, beside, last };
+    let strips = Strips::of(x, win);
+    Some(op.cx.generate(&x.shape[0], |cx, n| match &strips {
+        Some(strips) => all.by_strips(cx, x, strips, &n, &packed),
+        None => image(cx, x, &win.dense(), &n, &zero, |cx, image| all.sample(cx, &image, &n, &packed)),
     }))
 }
 
 impl Filters<'_> {
+    /// All filters of one sample, strip by strip. Threads share the strips.
+    fn by_strips(&self, cx: &mut Cx, x: &Input, strips: &Strips, n: &Val, packed: &Packed) -> Val {
+        let zero = number(self.scalar, 0.0);
+        let parts = cx.each(Prim::MapPar, strips.count, |cx, t| {
+            let part = strips.input(cx, x, [n, &t], &zero);
+            let from = t.int() * int(strips.rows);
+            let all = Filters { win: &strips.win, from, ..*self };
+            let first = index(0, &Size::constant(1));
+            image(cx, &part, &strips.win.dense(), &first, &zero, |cx, image| {
+                all.sample(cx, &image, n, packed)
+            })
+        });
+        folded(joined(transposed(parts)), &self.win.places[..1])
+    }
+
     /// All filters of one sample. Threads share the tiles of filters and, for each of them, the
     /// rows of places, or the blocks if all are one row.
     fn sample(&self, cx: &mut Cx, image: &Image, number: &Val, packed: &Packed) -> Val {
@@ -267,10 +297,9 @@ impl Tile<'_> {
         // Sums stay in registers if all their subscripts are numbers. A tile that is written with a
         // stride is first stored in a local array, after everything that is the same at all
         // positions has been applied in the lanes.
-        let everywhere = self.all.after.is_the_same_at_places(win.kernel.len());
-        let behind = |cx: &mut Cx, value: Val, m: &Val, place: Val| {
+        let applied = |cx: &mut Cx, after: &Stages, value: Val, m: &Val, place: Val| {
             let place = [self.number.clone(), m.clone(), place];
-            self.all.after.apply(cx, value, &place, &[1, 1, win.kernel.len()])
+            after.apply(cx, value, &place, &[1, 1, win.kernel.len()])
         };
         cx.bind("sums", sums, |cx, sums| {
             let tile = cx.each(Prim::MapUnroll, places, |cx, r| {
@@ -278,17 +307,15 @@ impl Tile<'_> {
                     // Lanes that are no filters have what the last one has.
                     let m = (&self.first + l.int()).min(&int(self.all.tiles.filters - 1));
                     let value = (self.all.last)(cx, sums.at(&[r.clone(), l]), &m);
-                    if everywhere { behind(cx, value, &m, int(0)) } else { value }
+                    applied(cx, self.all.after, value, &m, int(0))
                 })
             });
             cx.bind("tile", tile.stored(), |cx, tile| {
                 transposed(cx.each(Prim::MapSeq, used, |cx, l| {
                     let element = |cx: &mut Cx, r: Val| {
                         let value = tile.at(&[r.clone(), l.clone()]);
-                        if everywhere {
-                            return value;
-                        }
-                        behind(cx, value, &(&self.first + l.int()), self.place(from, &r))
+                        let m = &self.first + l.int();
+                        applied(cx, self.all.beside, value, &m, self.place(from, &r))
                     };
                     let (pieces, rest) = (places / PIECE, places % PIECE);
                     let whole = (pieces > 0).then(|| {
@@ -308,6 +335,8 @@ impl Tile<'_> {
     /// The number of a place among all of them.
     fn place(&self, from: &[Val], r: &Val) -> Val {
         let first = from.iter().zip(&self.all.win.places[self.all.win.places.len() - from.len()..]);
+        let before = &self.all.from;
+        let first = first.enumerate().map(|(d, (i, n))| (if d == 0 { before + i } else { i.clone() }, n));
         first.fold(int(0), |place, (i, n)| place * size(n) + i) + r.int()
     }
 

@@ -10,6 +10,7 @@ use super::convolution::Window;
 use super::epilogue::Stages;
 use super::packing::Packed;
 use super::pairs::Bytes;
+use super::sliding::{MOST_TAPS, Rows, sliding};
 use super::tiles::{self, Product, Side, WORTH_TILES, concatenated, packing};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
@@ -32,27 +33,22 @@ pub(super) fn convolution(
     }
     let zero = number(x.scalar(), 0.0);
     let stored = matches!(weights, Weights::Stored);
-    // Sums of one channel are too short for tiles, which would be copied behind a padded image.
-    let row = win.places.last()?.as_constant()?;
-    let short = product(&w.shape[1..]).as_constant()? <= FEW_TAPS && !win.is_a_point();
-    let by_rows = short && row >= LONG_ROW * registers.lanes(x.scalar());
-    if groups == 1
-        && stored
-        && !by_rows
-        && let others = tiles::columns(registers, x.scalar(), filters, Layout::of(x, win).columns(win))
-        && let Some(val) = super::filter_lanes::convolution(op, x, w, win, registers, others, last)
-    {
+    if groups == 1 && stored {
+        let others = tiles::columns(registers, x.scalar(), filters, Layout::of(x, win).columns(win));
+        let found = super::filter_lanes::convolution(op, x, w, win, registers, others, last)
+            .or_else(|| super::row_tiles::convolution(op, x, w, win, registers, last));
+        if found.is_some() {
+            return found;
+        }
+    }
+    if let Some(val) = products(op, x, w, win, (groups, weights), registers, last) {
         return Some(val);
     }
-    if !by_rows && let Some(val) = products(op, x, w, win, (groups, weights), registers, last) {
-        return Some(val);
-    }
-    let step = |_: &mut Cx, acc: Val, value: Val, m: &Val, tap: &[i64]| {
-        let place: Vec<Val> = std::iter::once(m.clone()).chain(tap.iter().copied().map(int)).collect();
-        acc + value * w.at(&place)
+    let step = |_: &mut Cx, acc: Val, value: Val, m: &Val, tap: &[Val]| {
+        acc + value * w.at(&[std::slice::from_ref(m), tap].concat())
     };
     let per = w.shape[1].as_constant()?;
-    let channel = |m: &Val, c: i64| m.int() / int(per_group) * int(per) + int(c);
+    let channel = |m: &Val, c: &Val| m.int() / int(per_group) * int(per) + c.int();
     let rows = Rows {
         channels: filters,
         per,
@@ -103,149 +99,6 @@ pub(super) fn products(
     }))
 }
 
-/// Windows of so few elements go row by row, if a row has so many vectors.
-const FEW_TAPS: i64 = 9;
-const LONG_ROW: i64 = 8;
-
-/// Windows of more elements are not written out.
-const MOST_TAPS: i64 = 64;
-
-/// What becomes of the elements of a window: `step` for one after the other, with the accumulator,
-/// the element, the channel of the result, and the channel within the group and the place in the
-/// window.
-type Step<'f> = &'f dyn Fn(&mut Cx, Val, Val, &Val, &[i64]) -> Val;
-
-/// Results that are made row by row, all elements of a row at a time.
-pub(super) struct Rows<'f> {
-    /// Channels of the result.
-    pub(super) channels: i64,
-    /// Channels of the image that one of them needs.
-    pub(super) per: i64,
-    /// The channel of the image with this number among them.
-    pub(super) channel: &'f dyn Fn(&Val, i64) -> Val,
-    /// Whether no two of them need the same channel.
-    pub(super) alone: bool,
-    /// What a row begins with.
-    pub(super) start: Val,
-    /// What each element of a window does.
-    pub(super) step: Step<'f>,
-    /// What becomes of the last accumulator, with the channel of the result.
-    pub(super) last: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
-}
-
-/// The results of windows over all samples, row by row, if that is worth it; `fill` is what
-/// paddings are.
-pub(super) fn sliding(op: &mut Op, x: &Input, win: &Window, fill: &Val, rows: &Rows) -> Option<Val> {
-    let taps = win.kernel.iter().fold(rows.per, |n, k| n.saturating_mul(*k));
-    let row = win.places.last()?.as_constant().filter(|row| *row >= 7)?;
-    if taps > MOST_TAPS || x.shape[1..].iter().chain(&win.places).any(|n| n.as_constant().is_none()) {
-        return None;
-    }
-    let after = op.stages();
-    let lanes = op.fast.map_or(1, |registers| registers.lanes(x.scalar()));
-    let sliding = Sliding { win, rows, after: &after, row, taps, lanes };
-    Some(op.cx.generate(&x.shape[0], |cx, n| {
-        if rows.per == 1 && rows.alone {
-            let sample = x.at(std::slice::from_ref(&n));
-            return cx.generate(&Size::constant(rows.channels), |cx, m| {
-                let plane = sample.at(&[(rows.channel)(&m, 0)]);
-                plane_image(cx, plane, &Layout::of(x, win), win, fill, |cx, image| {
-                    sliding.channel(cx, &image, &n, &m)
-                })
-            });
-        }
-        image(cx, x, win, &n, fill, |cx, image| {
-            cx.generate(&Size::constant(rows.channels), |cx, m| sliding.by_rows(cx, &image, &n, &m))
-        })
-    }))
-}
-
-/// What is made of an image row by row, or of one channel at a time.
-struct Sliding<'s, 'f> {
-    win: &'s Window,
-    rows: &'s Rows<'f>,
-    after: &'s Stages,
-    /// Places of a row.
-    row: i64,
-    taps: i64,
-    /// Elements of a vector.
-    lanes: i64,
-}
-
-impl Sliding<'_, '_> {
-    /// A channel of the result that depends on one channel of the image only. If rows are too short
-    /// for vectors, all positions of the flat image are computed as one row. Those between two rows
-    /// of windows are dropped.
-    fn channel(&self, cx: &mut Cx, image: &Image, n: &Val, m: &Val) -> Val {
-        let rank = self.win.kernel.len();
-        if self.row % self.lanes == 0 || self.row >= 4 * self.lanes {
-            return self.by_rows(cx, image, n, m);
-        }
-        let places: Vec<i64> = self.win.places.iter().map(|n| n.as_constant().unwrap_or(1)).collect();
-        let pitches = image.pitches();
-        let columns = 1 + (0..rank).map(|d| (places[d] - 1) * pitches[d]).sum::<i64>();
-        let everywhere = self.after.is_the_same_at_places(rank);
-        let done = |cx: &mut Cx, value: Val, at: &[Val]| {
-            let value = (self.rows.last)(cx, value, m);
-            self.after.apply(cx, value, &[&[n.clone(), m.clone()], at].concat(), &vec![1; 2 + rank])
-        };
-        let flat = cx.each(Prim::MapVec, columns, |cx, l| {
-            let value = self.window(cx, m, |cx, tap| image.flat(cx, self.win, int(0), &tap[1..], &l.int()));
-            if everywhere { done(cx, value, &vec![int(0); rank]) } else { value }
-        });
-        cx.bind("flat", flat.stored(), |cx, flat| {
-            cx.tensor(&self.win.places[..rank - 1], &mut |cx, at| {
-                let from = (0..rank - 1).fold(int(0), |sum, d| sum + at[d].int() * int(pitches[d]));
-                cx.each(Prim::MapVec, self.row, |cx, l| {
-                    let value = flat.at(&[from + l.int()]);
-                    if everywhere { value } else { done(cx, value, &[at, &[l]].concat()) }
-                })
-            })
-        })
-    }
-
-    /// A channel of the result, row by row.
-    fn by_rows(&self, cx: &mut Cx, image: &Image, n: &Val, m: &Val) -> Val {
-        let rank = self.win.kernel.len();
-        cx.tensor(&self.win.places[..rank - 1], &mut |cx, at| {
-            cx.each(Prim::MapVec, self.row, |cx, l| {
-                let place: Vec<Val> = at.iter().map(Val::int).chain([l.int()]).collect();
-                let value = self.window(cx, m, |cx, tap| {
-                    let channel = (self.rows.channel)(m, tap[0]);
-                    image.element(cx, self.win, channel, &tap[1..], &place)
-                });
-                let value = (self.rows.last)(cx, value, m);
-                let place = [&[n.clone(), m.clone()], at, &[l]].concat();
-                self.after.apply(cx, value, &place, &vec![1; 2 + rank])
-            })
-        })
-    }
-
-    /// The last accumulator of a window, given what it has at each tap, whose channel is first.
-    fn window(&self, cx: &mut Cx, m: &Val, mut element: impl FnMut(&mut Cx, &[i64]) -> Val) -> Val {
-        let mut acc = self.rows.start.clone();
-        let mut tap = vec![0; 1 + self.win.kernel.len()];
-        for _ in 0..self.taps {
-            let value = element(cx, &tap);
-            acc = (self.rows.step)(cx, acc, value, m, &tap);
-            next(&mut tap, &self.win.kernel);
-        }
-        acc
-    }
-}
-
-/// The next place in a window, whose channel is first and has no end.
-fn next(tap: &mut [i64], kernel: &[i64]) {
-    for d in (1..tap.len()).rev() {
-        tap[d] += 1;
-        if tap[d] < kernel[d - 1] {
-            return;
-        }
-        tap[d] = 0;
-    }
-    tap[0] += 1;
-}
-
 /// One sample in the layout for windows: padded, and split into phases for strides. So when a
 /// window moves by one position, what it reads moves by one element.
 pub(super) struct Image {
@@ -262,22 +115,17 @@ enum Form {
     Sample,
     /// `[channels][…]`, the phases of each one after the other.
     Phases,
-    /// A channel of the sample itself: `[extents …]`.
+    /// A channel of the sample itself: `[extents …]`, read with the strides of the window.
     Plane,
     /// A channel, its phases one after the other: one dimension.
     Flat,
 }
 
 impl Image {
-    /// The phases of a tap, and the offset of its elements from those of a position.
-    fn tap(win: &Window, tap: &[i64]) -> (Vec<i64>, Vec<i64>) {
-        tap.iter().zip(&win.dilations).zip(&win.strides).map(|((k, d), s)| (k * d % s, k * d / s)).unzip()
-    }
-
     /// What a window at a place has at a tap.
-    fn element(&self, cx: &mut Cx, win: &Window, channel: Val, tap: &[i64], place: &[Val]) -> Val {
-        let (_, behind) = Image::tap(win, tap);
-        let from = behind.iter().zip(place).map(|(behind, place)| place + int(*behind));
+    pub(super) fn element(&self, cx: &mut Cx, win: &Window, channel: Val, tap: &[Val], place: &[Val]) -> Val {
+        let at = |d: usize| &place[d] * int(win.strides[d]) + &tap[d] * int(win.dilations[d]);
+        let from = (0..place.len()).map(at);
         match self.form {
             Form::Sample => self.val.at(&std::iter::once(channel).chain(from).collect::<Vec<_>>()),
             Form::Plane => self.val.at(&from.collect::<Vec<_>>()),
@@ -290,16 +138,30 @@ impl Image {
     }
 
     /// What the window at a place of a flat channel has at a tap.
-    fn flat(&self, cx: &mut Cx, win: &Window, channel: Val, tap: &[i64], place: &Val) -> Val {
-        let (phase, behind) = Image::tap(win, tap);
-        let behind = behind.iter().zip(self.pitches()).map(|(n, pitch)| n * pitch).sum::<i64>();
+    pub(super) fn flat(&self, cx: &mut Cx, win: &Window, channel: Val, tap: &[Val], place: &Val) -> Val {
+        let (mut phase, mut place) = (int(0), place.clone());
+        let pitches = self.pitches();
+        for (d, phases) in win.phases().into_iter().enumerate() {
+            let (reach, split) = (&tap[d] * int(win.dilations[d]), win.split(d));
+            phase = phase * int(phases);
+            if win.reach(d) < split {
+                phase = phase + reach;
+            } else {
+                phase = phase + &reach % int(split);
+                place = place + reach / int(split) * int(pitches[d]);
+            }
+        }
         if self.form == Form::Plane {
             let extents: Extents = self.extents.iter().copied().map(Size::constant).collect();
-            return reshape(cx, &self.val, &extents, &[product(&extents)]).at(&[place + int(behind)]);
+            return reshape(cx, &self.val, &extents, &[product(&extents)]).at(&[place]);
         }
-        let before = phase.iter().zip(win.phases()).fold(0, |n, (phase, phases)| n * phases + phase);
-        let place = place + int(before * self.extents.iter().product::<i64>() + behind);
+        let place = phase * int(self.extents.iter().product::<i64>()) + place;
         if self.form == Form::Phases { self.val.at(&[channel, place]) } else { self.val.at(&[place]) }
+    }
+
+    /// Whether it is a channel of the sample itself, of which windows with strides read elements.
+    pub(super) fn is_strided(&self, win: &Window) -> bool {
+        self.form == Form::Plane && win.strides.iter().any(|stride| *stride > 1)
     }
 
     /// The element at a place of a channel, whose phases and dimensions are counted through.
@@ -323,10 +185,20 @@ fn pitches(extents: &[i64]) -> Vec<i64> {
 }
 
 impl Window {
+    /// From the first element of a window to the last one.
+    pub(super) fn reach(&self, d: usize) -> i64 {
+        self.dilations[d] * (self.kernel[d] - 1)
+    }
+
+    /// From one element of a phase to the next: the stride, or more than a window if each of its
+    /// elements has a phase.
+    fn split(&self, d: usize) -> i64 {
+        if self.apart && d + 1 == self.kernel.len() { self.reach(d) + 1 } else { self.strides[d] }
+    }
+
     /// How many phases each dimension has.
     fn phases(&self) -> Vec<i64> {
-        let reach = self.kernel.iter().zip(&self.dilations).map(|(k, d)| d * (k - 1));
-        reach.zip(&self.strides).map(|(reach, stride)| (*stride).min(reach + 1)).collect()
+        (0..self.kernel.len()).map(|d| self.split(d).min(self.reach(d) + 1)).collect()
     }
 
     /// Whether each window is the element at its place.
@@ -344,7 +216,7 @@ impl Window {
 }
 
 /// How the channels of an image lie.
-struct Layout {
+pub(super) struct Layout {
     /// Extents of the sample.
     here: Vec<i64>,
     /// Extents of a phase.
@@ -356,15 +228,34 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(x: &Input, win: &Window) -> Layout {
+    pub(super) fn of(x: &Input, win: &Window) -> Layout {
         let rank = win.kernel.len();
         let number_of = |n: &Size| n.as_constant().unwrap_or(0);
         let here: Vec<i64> = x.shape[2..].iter().map(number_of).collect();
-        let reach: Vec<i64> = (0..rank).map(|d| win.dilations[d] * (win.kernel[d] - 1)).collect();
         let extents: Vec<i64> =
-            (0..rank).map(|d| number_of(&win.places[d]) + reach[d] / win.strides[d]).collect();
-        let plain = (0..rank).all(|d| win.strides[d] == 1 && win.before[d] == 0 && extents[d] <= here[d]);
+            (0..rank).map(|d| number_of(&win.places[d]) + win.reach(d) / win.split(d)).collect();
+        let unsplit = |d: usize| win.strides[d] == 1 && win.split(d) == 1;
+        let plain = (0..rank).all(|d| unsplit(d) && win.before[d] == 0 && extents[d] <= here[d]);
         Layout { here, extents, phases: win.phases(), plain }
+    }
+
+    /// Whether windows need a copy of the sample.
+    pub(super) fn is_copied(&self) -> bool {
+        !self.plain
+    }
+
+    /// Elements of a row of one phase: of all dimensions but the first one.
+    pub(super) fn row_elements(&self) -> i64 {
+        self.extents.iter().skip(1).product()
+    }
+
+    /// Whether no two windows have an element in common, and all are inside of the sample.
+    fn is_read_once(&self, win: &Window) -> bool {
+        (0..self.here.len()).all(|d| {
+            let last = win.places[d].as_constant().map_or(0, |n| (n - 1) * win.strides[d]);
+            let apart = win.kernel[d] <= win.strides[d] && (win.dilations[d] == 1 || win.kernel[d] == 1);
+            apart && win.before[d] == 0 && last + win.reach(d) < self.here[d]
+        })
     }
 
     /// Places of the flat image from the first window to the last one.
@@ -461,8 +352,8 @@ pub(super) fn image(
     })
 }
 
-/// The same for one channel.
-fn plane_image(
+/// The same for one channel. One whose elements are read once at most is not split for strides.
+pub(super) fn plane_image(
     cx: &mut Cx,
     plane: Val,
     layout: &Layout,
@@ -470,7 +361,7 @@ fn plane_image(
     fill: &Val,
     f: impl FnOnce(&mut Cx, Image) -> Val,
 ) -> Val {
-    if layout.plain {
+    if layout.plain || layout.is_read_once(win) {
         return f(cx, Image { val: plane, extents: layout.here.clone(), form: Form::Plane });
     }
     let val = layout.flat(cx, &plane, win, fill);

@@ -5,7 +5,7 @@ use loops::Size;
 use super::build::{Cx, Extents};
 use super::convolution::{numbers, window};
 use super::elementwise::maximum;
-use super::image_windows::{Rows, sliding};
+use super::sliding::{Rows, sliding};
 use super::storage_type::bottom;
 use super::value::{Val, int, number, size};
 use super::{Done, Op, Refusal};

@@ -40,16 +40,16 @@ pub(super) const TYPICAL: i64 = 64;
 
 /// Extents of tiles.
 #[derive(Clone, Copy)]
-struct Tile {
-    rows: i64,
-    lanes: i64,
+pub(super) struct Tile {
+    pub(super) rows: i64,
+    pub(super) lanes: i64,
     /// What the lanes of the last tile are a multiple of.
     vector: i64,
 }
 
 impl Tile {
     /// The tile for a result of `m x n`.
-    fn of(registers: Registers, scalar: Scalar, m: i64, n: i64) -> Tile {
+    pub(super) fn of(registers: Registers, scalar: Scalar, m: i64, n: i64) -> Tile {
         let (vector, sums) = (registers.lanes(scalar), registers.sums());
         if n == 1 {
             // One column: as many sums as hide the latency of an addition.
@@ -63,7 +63,7 @@ impl Tile {
     }
 
     /// The tiles of so many columns.
-    fn columns(self, n: i64) -> Vec<Columns> {
+    pub(super) fn columns(self, n: i64) -> Vec<Columns> {
         let rest = n % self.lanes;
         let one = |first: i64, count: i64, lanes, used: i64| Columns {
             first: first.into(),
@@ -78,7 +78,7 @@ impl Tile {
     }
 
     /// The blocks of so many rows.
-    fn rows(self, m: i64) -> Vec<Rows> {
+    pub(super) fn rows(self, m: i64) -> Vec<Rows> {
         let rest = m % self.rows;
         let one = |first: i64, count: i64, rows| Rows { first: first.into(), count: count.into(), rows };
         vec![one(0, m / self.rows, self.rows), one(m - rest, i64::from(rest > 0), rest)]
@@ -124,15 +124,15 @@ pub(super) struct Product<'f> {
 }
 
 /// The element of the right matrix at a place of the sum and a lane.
-type Right<'f> = &'f dyn Fn(&mut Cx, &Val, &Val) -> Val;
+pub(super) type Right<'f> = &'f dyn Fn(&mut Cx, &Val, &Val) -> Val;
 
 /// Columns of the result that are computed in the same way: `count` tiles from `first` on, `lanes`
 /// wide, of which `used` are columns of the result.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
-    first: Size,
-    count: Size,
-    lanes: i64,
+    pub(super) first: Size,
+    pub(super) count: Size,
+    pub(super) lanes: i64,
     used: Size,
 }
 
@@ -151,7 +151,7 @@ impl Cut {
 }
 
 /// Whether there may be some.
-fn some(count: &Size) -> bool {
+pub(super) fn some(count: &Size) -> bool {
     count.as_constant() != Some(0)
 }
 
@@ -167,9 +167,9 @@ enum Threads {
 /// Rows of the result that are computed in the same way: `count` blocks of `rows` from `first` on.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
-    first: Size,
-    count: Size,
-    rows: i64,
+    pub(super) first: Size,
+    pub(super) count: Size,
+    pub(super) rows: i64,
 }
 
 /// The panels of one operand, the left or the right one, of a product of these extents (`m`, `k`,
@@ -379,7 +379,15 @@ impl Product<'_> {
     }
 
     /// A tile: the sums of some rows and columns, whose elements of the right matrix `right` has.
-    fn block(&self, cx: &mut Cx, row: &Val, rows: i64, column: &Val, c: &Columns, right: Right) -> Val {
+    pub(super) fn block(
+        &self,
+        cx: &mut Cx,
+        row: &Val,
+        rows: i64,
+        column: &Val,
+        c: &Columns,
+        right: Right,
+    ) -> Val {
         let k = &self.extents[1];
         // One row is a row, not a matrix: its sums are updated in place.
         let each = |cx: &mut Cx, f: &mut dyn FnMut(&mut Cx, Val) -> Val| match rows {

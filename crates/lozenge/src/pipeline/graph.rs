@@ -327,6 +327,9 @@ const HEAD: &str = "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) 
 #error \"The results would be wrong: compile this file without -ffast-math, -Ofast, -fassociative-math, -ffinite-math-only.\"
 #endif
 #define _POSIX_C_SOURCE 200112L /* posix_memalign */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* madvise */
+#endif
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -76,6 +76,14 @@ pub(super) fn convolutions() -> Vec<Shaped> {
         (square(1, 1, 1, 1, 1), [2, 1, 9, 137], [13, 1, 3, 3]),
         (square(2, 0, 2, 1, 1), [1, 4, 20, 21], [16, 4, 3, 3]),
         (square(1, 1, 1, 1, 2), [1, 12, 11, 10], [14, 6, 3, 3]),
+        // Rows in tiles, with strides and dilations.
+        (square(2, 1, 1, 1, 1), [1, 3, 33, 64], [17, 3, 3, 3]),
+        (square(1, 2, 2, 2, 1), [2, 5, 9, 47], [9, 5, 3, 3]),
+        (square(3, 1, 2, 2, 1), [1, 2, 20, 97], [5, 2, 2, 4]),
+        // One place, and many places of windows of one element.
+        (square(1, 0, 0, 1, 1), [2, 100, 1, 1], [40, 100, 1, 1]),
+        (square(1, 0, 0, 1, 1), [1, 12, 3, 3], [33, 12, 3, 3]),
+        (square(1, 0, 0, 1, 1), [1, 100, 23, 24], [33, 100, 1, 1]),
     ] {
         calls.push(("Conv", attributes.clone(), vec![x.to_vec(), w.to_vec()]));
         calls.push(("Conv", attributes, vec![x.to_vec(), w.to_vec(), vec![w[0]]]));
@@ -93,6 +101,8 @@ pub(super) fn convolutions() -> Vec<Shaped> {
     ] {
         calls.push(("Conv", attributes, vec![x.to_vec(), w.to_vec(), vec![w[0]]]));
     }
+    // An image that is so large that it is padded in strips.
+    calls.push(("Conv", square(8, 1, 1, 1, 1), vec![vec![1, 12, 206, 230], vec![32, 12, 3, 3]]));
     calls
 }
 
@@ -114,6 +124,9 @@ pub(super) fn other_windows() -> Vec<Shaped> {
         ("MaxPool", pool([2, 2], 3, [0; 4], 1, 1), vec![vec![1, 3, 24, 25]]),
         ("MaxPool", vec![ints("kernel_shape", &[4])], vec![vec![2, 3, 19]]),
         ("MaxPool", pool([3, 3], 2, [1; 4], 1, 0), vec![vec![1, 3, 71, 72]]),
+        ("MaxPool", pool([2, 2], 2, [0; 4], 1, 0), vec![vec![2, 3, 15, 40]]),
+        ("MaxPool", pool([9, 9], 1, [4; 4], 1, 0), vec![vec![1, 3, 13, 14]]),
+        ("MaxPool", pool([11, 7], 2, [5, 3, 5, 3], 1, 0), vec![vec![2, 3, 21, 70]]),
     ];
     for softmax in [vec![2, 6, 37], vec![11, 50], vec![4, 3, 9, 130], vec![14, 1]] {
         calls.push(("Softmax", vec![], vec![softmax.clone()]));

@@ -101,7 +101,7 @@ impl Extents {
         );
         if in_arena {
             text.push_str(
-                "    char *a;\n    void *arena;\n    if (posix_memalign(&arena, 64, (size_t)(bytes > 0 ? bytes : 64))) return 1;\n    a = arena;\n",
+                "    char *a;\n    void *arena = lozenge_arena((size_t)(bytes > 0 ? bytes : 64));\n    if (!arena) return 1;\n    a = arena;\n",
             );
             if model.workspace_bytes > 0 {
                 let _ = writeln!(

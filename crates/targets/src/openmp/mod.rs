@@ -260,10 +260,12 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
 }
 
 /// Rows of sums that leave a tile of registers are no copy of memory: gcc would keep the first of
-/// them there for it.
+/// them there for it. And a number that the next step of a sum reads again, in another row of the
+/// tile, is read again: gcc would keep it from one step to the next, in registers that the tile
+/// needs, and copy it to all lanes with the unit that multiplies.
 const KEEP_TILES: &str = "
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize (\"no-tree-loop-distribute-patterns\")
+#pragma GCC optimize (\"no-tree-loop-distribute-patterns\", \"no-predictive-commoning\")
 #endif
 ";
 
