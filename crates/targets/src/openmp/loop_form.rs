@@ -52,7 +52,7 @@ impl Lower<'_> {
                 if self.options.parallel
                     && !self.in_simd
                     && self.one_lane_each(l)?
-                    && (self.paper() || !self.fills_no_vector(l)?) =>
+                    && (self.paper() || !self.fills_no_vector(l)? && !self.gathers_most(l)) =>
             {
                 self.vectors(l).map_or(LoopForm::Simd, LoopForm::Vectors)
             }
