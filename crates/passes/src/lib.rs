@@ -38,8 +38,10 @@ mod pivot_splitting;
 mod predictive_commoning;
 mod reduction_lanes;
 mod register_promotion;
+mod rotating_registers;
 mod scalar_expansion;
 mod scalar_replacement;
+mod skewed_rows;
 mod small_teams;
 mod store_forwarding;
 mod strip_mining;
@@ -77,6 +79,8 @@ pub const ALL: [&Pass; 30] = [
     &STORE_FORWARDING,
     &SCALAR_REPLACEMENT,
     &REGISTER_PROMOTION,
+    &SKEWED_ROWS,
+    &ROTATING_REGISTERS,
     &PREDICTIVE_COMMONING,
     &SCALAR_EXPANSION,
     &ARRAY_EXPANSION,
@@ -162,6 +166,8 @@ pub const SCHEDULED: Pipeline = Pipeline {
         &GUARD_STRIDING,
         &SMALL_TEAMS,
         &OUTER_LOOP_VECTORIZATION,
+        &SKEWED_ROWS,
+        &ROTATING_REGISTERS,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
     ],
@@ -199,8 +205,10 @@ pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use predictive_commoning::PASS as PREDICTIVE_COMMONING;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use register_promotion::PASS as REGISTER_PROMOTION;
+pub use rotating_registers::PASS as ROTATING_REGISTERS;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
+pub use skewed_rows::PASS as SKEWED_ROWS;
 pub use small_teams::PASS as SMALL_TEAMS;
 pub use store_forwarding::PASS as STORE_FORWARDING;
 pub use strip_mining::PASS as STRIP_MINING;

@@ -53,6 +53,9 @@ fn computed(f: &Function, n: i64) -> BTreeMap<Name, loops::Tensor> {
         let count: usize = shape.iter().product();
         let data = match p.elem {
             loops::Elem::Scalar(Scalar::F64) => loops::Data::F64((0..count).map(|k| k as f64).collect()),
+            loops::Elem::Scalar(Scalar::I32) => {
+                loops::Data::I32((0..count).map(|k| k as i32 * 7 % 5).collect())
+            }
             loops::Elem::Scalar(Scalar::I64) => loops::Data::I64((0..count).map(|k| k as i64).collect()),
             _ => loops::Data::F32((0..count).map(|k| k as f32).collect()),
         };
@@ -181,6 +184,16 @@ fn register_promotion_of_elements_that_stay() {
 #[test]
 fn predictive_commoning_of_rows() {
     check_same(&passes::PREDICTIVE_COMMONING, &[2, 3, 7]);
+}
+
+#[test]
+fn skewed_rows_of_tables() {
+    check_same(&passes::SKEWED_ROWS, &[0, 1, 2, 3, 4, 5, 7, 11, 13]);
+}
+
+#[test]
+fn rotating_registers_of_rows() {
+    check_same(&passes::ROTATING_REGISTERS, &[9, 10, 13]);
 }
 
 #[test]

@@ -83,69 +83,77 @@ int statistics(
     }
     {
         double largest_value = *largest;
-        double total_value = *total;
-        #pragma omp parallel
         {
-            int thread_status = OK;
-            double *restrict sums_part = lozenge_alloc(m, sizeof(double));
-            double *restrict squares_part = lozenge_alloc(m, sizeof(double));
-            double few_part[4];
-            pair_f64_i64 best_part;
-            if (sums_part == NULL || squares_part == NULL) {
-                thread_status = OUT_OF_MEMORY;
-            } else {
-                for (int64_t r0 = 0; r0 < m; r0++) {
-                    sums_part[r0] = 0.0;
-                }
-                for (int64_t r0 = 0; r0 < m; r0++) {
-                    squares_part[r0] = 0.0;
-                }
-                for (int64_t r0 = 0; r0 < 4; r0++) {
-                    few_part[r0] = 0.0;
-                }
-                best_part.x1 = NAN;
-                best_part.x2 = INT64_MIN;
-            }
-            #pragma omp for reduction(+:count, total_value) reduction(lozenge_max_f64:largest_value)
-            for (int64_t i = 0; i < n; i++) {
-                if (thread_status != OK) {
-                    continue;
-                }
-                for (int64_t j = 0; j < m; j++) {
-                    sums_part[j] += a[i * m + j];
-                    squares_part[j] += a[i * m + j] * a[i * m + j];
-                    few_part[j % 4] += 1.0;
-                    largest_value = lozenge_max_f64(largest_value, a[i * m + j]);
-                    count = lozenge_add(count, 1);
-                    total_value += a[i * m + j];
-                    best_part.x1 = lozenge_max_f64(best_part.x1, a[i * m + j]);
-                    best_part.x2 = lozenge_max(best_part.x2, i);
-                }
-            }
-            if (thread_status != OK) {
-                #pragma omp atomic write
-                status = thread_status;
-            } else {
-                #pragma omp critical
-                {
+            int threads = 0;
+            #pragma omp parallel
+            {
+                int thread_status = OK;
+                double *restrict sums_part = lozenge_alloc(m, sizeof(double));
+                double total_part;
+                double *restrict squares_part = lozenge_alloc(m, sizeof(double));
+                double few_part[4];
+                pair_f64_i64 best_part;
+                #pragma omp atomic
+                threads += 1;
+                if (sums_part == NULL || squares_part == NULL) {
+                    thread_status = OUT_OF_MEMORY;
+                } else {
                     for (int64_t r0 = 0; r0 < m; r0++) {
-                        sums[r0] += sums_part[r0];
+                        sums_part[r0] = 0.0;
                     }
+                    total_part = 0.0;
                     for (int64_t r0 = 0; r0 < m; r0++) {
-                        squares[r0] += squares_part[r0];
+                        squares_part[r0] = 0.0;
                     }
                     for (int64_t r0 = 0; r0 < 4; r0++) {
-                        few[r0] += few_part[r0];
+                        few_part[r0] = 0.0;
                     }
-                    best->x1 = lozenge_max_f64(best->x1, best_part.x1);
-                    best->x2 = lozenge_max(best->x2, best_part.x2);
+                    best_part.x1 = NAN;
+                    best_part.x2 = INT64_MIN;
                 }
+                #pragma omp for reduction(+:count) reduction(lozenge_max_f64:largest_value) schedule(static)
+                for (int64_t i = 0; i < n; i++) {
+                    if (thread_status != OK) {
+                        continue;
+                    }
+                    for (int64_t j = 0; j < m; j++) {
+                        sums_part[j] += a[i * m + j];
+                        squares_part[j] += a[i * m + j] * a[i * m + j];
+                        few_part[j % 4] += 1.0;
+                        largest_value = lozenge_max_f64(largest_value, a[i * m + j]);
+                        count = lozenge_add(count, 1);
+                        total_part += a[i * m + j];
+                        best_part.x1 = lozenge_max_f64(best_part.x1, a[i * m + j]);
+                        best_part.x2 = lozenge_max(best_part.x2, i);
+                    }
+                }
+                #pragma omp for ordered schedule(static, 1)
+                for (int turn = 0; turn < threads; turn++) {
+                    #pragma omp ordered
+                    {
+                        if (thread_status != OK) {
+                            status = thread_status;
+                        } else {
+                            for (int64_t r0 = 0; r0 < m; r0++) {
+                                sums[r0] += sums_part[r0];
+                            }
+                            *total += total_part;
+                            for (int64_t r0 = 0; r0 < m; r0++) {
+                                squares[r0] += squares_part[r0];
+                            }
+                            for (int64_t r0 = 0; r0 < 4; r0++) {
+                                few[r0] += few_part[r0];
+                            }
+                            best->x1 = lozenge_max_f64(best->x1, best_part.x1);
+                            best->x2 = lozenge_max(best->x2, best_part.x2);
+                        }
+                    }
+                }
+                free(squares_part);
+                free(sums_part);
             }
-            free(squares_part);
-            free(sums_part);
         }
         *largest = largest_value;
-        *total = total_value;
     }
     if (status != OK) {
         free(squares);

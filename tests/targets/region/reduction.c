@@ -36,42 +36,53 @@
       __builtin_abort();
     }
     double *__restrict half = LOZENGE_ALIGN(half_block);
-    #pragma omp parallel firstprivate(m) if ((double)n * m > 2500)
     {
-      void *row_part_block = __builtin_malloc(LOZENGE_EXTENT(m) * sizeof(double) + 64);
-      if (!row_part_block) {
-        __builtin_abort();
-      }
-      double *__restrict row_part = LOZENGE_ALIGN(row_part_block);
-      float most_part;
-      int fixed_part[4];
-      for (long r0 = 0; r0 < m; r0++) {
-        row_part[r0] = 0.0;
-      }
-      most_part = __builtin_nan("");
-      for (long r0 = 0; r0 < 4; r0++) {
-        fixed_part[r0] = 0;
-      }
-      #pragma omp for reduction(+:s_c)
-      for (long i = 0; i < n; i++) {
-        for (long j = 0; j < m; j++) {
-          s_c += a_c[i][j];
-          row_part[j] += a_c[i][j];
-          most_part = LOZENGE_FMAXF(most_part, (float)a_c[i][j]);
-          fixed_part[LOZENGE_MOD(i - j, 4)] += 1;
-        }
-      }
-      #pragma omp critical
+      int threads = 0;
+      #pragma omp parallel firstprivate(m) if ((double)n * m > 2500)
       {
+        double s_part;
+        void *row_part_block = __builtin_malloc(LOZENGE_EXTENT(m) * sizeof(double) + 64);
+        #pragma omp atomic
+        threads += 1;
+        if (!row_part_block) {
+          __builtin_abort();
+        }
+        double *__restrict row_part = LOZENGE_ALIGN(row_part_block);
+        float most_part;
+        int fixed_part[4];
+        s_part = 0.0;
         for (long r0 = 0; r0 < m; r0++) {
-          row_c[r0] += row_part[r0];
+          row_part[r0] = 0.0;
         }
-        most_c = LOZENGE_FMAXF(most_c, most_part);
+        most_part = __builtin_nan("");
         for (long r0 = 0; r0 < 4; r0++) {
-          fixed_c[r0] += fixed_part[r0];
+          fixed_part[r0] = 0;
         }
+        #pragma omp for schedule(static)
+        for (long i = 0; i < n; i++) {
+          for (long j = 0; j < m; j++) {
+            s_part += a_c[i][j];
+            row_part[j] += a_c[i][j];
+            most_part = LOZENGE_FMAXF(most_part, (float)a_c[i][j]);
+            fixed_part[LOZENGE_MOD(i - j, 4)] += 1;
+          }
+        }
+        #pragma omp for ordered schedule(static, 1)
+        for (int turn = 0; turn < threads; turn++) {
+          #pragma omp ordered
+          {
+            s_c += s_part;
+            for (long r0 = 0; r0 < m; r0++) {
+              row_c[r0] += row_part[r0];
+            }
+            most_c = LOZENGE_FMAXF(most_c, most_part);
+            for (long r0 = 0; r0 < 4; r0++) {
+              fixed_c[r0] += fixed_part[r0];
+            }
+          }
+        }
+        __builtin_free(row_part_block);
       }
-      __builtin_free(row_part_block);
     }
     for (long t = 0; t < (long)n + m - 1; t++) {
       #pragma omp simd

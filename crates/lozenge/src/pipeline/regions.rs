@@ -115,6 +115,8 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
         return Ok(Made::Text(Some(kept(source, info))));
     }
     let (on_one_thread, contracted) = (optimised.report.on_one_thread, optimised.report.contracted);
+    // Rows at once that wait for each other are faster on one thread, too.
+    let skewed = passes::SKEWED_ROWS.run(&optimised.function).is_some();
     let function = after_schedule(&region.function, optimised.function);
     if function.body == region.function.body {
         return Ok(Made::Text(Some(kept(source, info))));
@@ -124,7 +126,7 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
     let outcome = gain::Outcome { source, region, function: &function, packs: contracted, machine: &machine };
     // To read subscripts before the region is worth it for threads alone, too.
     let inspects = info.may_alias.iter().any(|pair| pair.inspects) && !request.assume_no_alias;
-    if inspects || gain::by_threads_alone(&region.function, &function, info, on_one_thread) {
+    if inspects || !skewed && gain::by_threads_alone(&region.function, &function, info, on_one_thread) {
         pays = gain::threads(outcome);
         if pays.is_none() {
             return Ok(Made::Text(Some(kept(source, info))));

@@ -322,8 +322,9 @@ impl Mapper<'_> {
                 if shape.diagonals {
                     // There should be several tiles on a diagonal.
                     sizes[0] = sizes[0].min(64);
-                    sizes[1] = sizes[1].min(64);
-                    if shape.innermost && n >= 3 && band.members.iter().all(|member| !member.coincident) {
+                    let waits = shape.innermost && band.members.iter().all(|member| !member.coincident);
+                    sizes[1] = sizes[1].min(if waits && n == 2 && shape.alone { ROWS_AT_ONCE } else { 64 });
+                    if waits && n >= 3 {
                         sizes[n - 1] = WAITING;
                     }
                 }
@@ -512,6 +513,10 @@ const STEPS: i64 = 64;
 /// Iterations of an innermost loop in a tile where each waits for the one before it: few enough
 /// that the processor is at the next row while they do.
 const WAITING: i64 = 16;
+
+/// Iterations of an innermost loop in a tile of rows that wait for each other: rows at once begin
+/// and end one after the other, which takes as long as some dozens of iterations.
+const ROWS_AT_ONCE: i64 = 512;
 
 /// The smallest extent of a tile for the first cache: less is not worth its loops.
 const SMALLEST: i64 = 16;

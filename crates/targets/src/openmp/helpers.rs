@@ -78,6 +78,7 @@ pub enum Helper {
     NativeExtent,
     NativeAlign,
     Apart,
+    Choice,
     Lanes,
     PairProducts,
     AddWordPairs,
@@ -149,6 +150,14 @@ impl Helper {
 #if defined(__GNUC__) && !defined(__clang__)
 #undef LOZENGE_APART
 #define LOZENGE_APART() __asm__ volatile(\"\")
+#endif"
+            }
+            // Both are to be at hand, or gcc makes a jump of it.
+            Helper::Choice => {
+                "#define LOZENGE_CHOICE(c, a, b) ((c) ? (a) : (b))
+#if defined(__GNUC__) && !defined(__clang__)
+#undef LOZENGE_CHOICE
+#define LOZENGE_CHOICE(c, a, b) __extension__({ __asm__(\"\" : \"+r\"(a), \"+r\"(b)); (c) ? (a) : (b); })
 #endif"
             }
             // A power of two, so that a shorter vector has all of them.

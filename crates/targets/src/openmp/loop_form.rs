@@ -1,12 +1,14 @@
 //! Loops: which form each takes in C, and its bounds.
 
-use loops::{BinaryOp, Diagnostic, Expr, Loop, LoopKind, Stmt};
+use loops::{BinaryOp, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::helpers::Helper;
 use crate::openmp::index_arithmetic;
 use crate::openmp::lower::Lower;
 use crate::openmp::masked_loads::{self, Care};
+use crate::openmp::parallel::is_sum;
+use crate::openmp::partial_results::strips;
 use crate::openmp::scope::Binding;
 use crate::openmp::stmt::Code;
 use crate::openmp::vectors::Shape;
@@ -50,7 +52,7 @@ impl Lower<'_> {
                 if self.options.parallel
                     && !self.in_simd
                     && self.one_lane_each(l)?
-                    && (self.paper() || !self.fills_no_vector(l)?) =>
+                    && (self.paper() || !self.fills_no_vector(l)? && !self.gathers_most(l)) =>
             {
                 self.vectors(l).map_or(LoopForm::Simd, LoopForm::Vectors)
             }
@@ -66,7 +68,7 @@ impl Lower<'_> {
     /// Whether the lanes of a vector loop need no private memory except scalars and small arrays.
     fn one_lane_each(&self, l: &Loop) -> Result<bool, Diagnostic> {
         for (op, name) in &l.reductions {
-            if !self.in_clause(*op, name)? {
+            if !self.in_clause(l, *op, name)? {
                 return Ok(false);
             }
         }
@@ -88,6 +90,13 @@ impl Lower<'_> {
             return Ok(Code::sure(self.pair_sums_calls(l, &pairs)?));
         }
         let mut form = self.form(l)?;
+        if matches!(form, LoopForm::Parallel) && is_sum(l) && l.step <= 1 && self.takes_turns(l)? {
+            let mut name = Name::new(format!("{}_strip", l.var));
+            while self.scope.get(&name).is_some() {
+                name = Name::new(format!("{name}_"));
+            }
+            return self.loop_(&strips(l, name));
+        }
         let care = match form {
             _ if self.paper() => Care::None,
             LoopForm::Plain | LoopForm::Unroll(_) => masked_loads::care(l, self.native),

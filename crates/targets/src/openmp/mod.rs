@@ -30,6 +30,7 @@ pub(crate) mod names;
 pub(crate) mod overflow_tests;
 mod pairs;
 mod parallel;
+mod partial_results;
 mod ranges;
 mod region;
 pub(crate) mod scalars;

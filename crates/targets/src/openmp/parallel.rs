@@ -9,16 +9,16 @@
 use std::collections::BTreeSet;
 
 use loops::visit::nodes;
-use loops::{Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt, Value};
+use loops::{Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt};
 
-use crate::c::{CExpr, CFor, CStmt};
+use crate::c::{CExpr, CStmt};
 use crate::openmp::helpers::Helper;
 use crate::openmp::imbalance::uneven;
 use crate::openmp::lower::Lower;
-use crate::openmp::memory::{null_test, small};
-use crate::openmp::scope::{Array, Binding, Form};
+use crate::openmp::memory::null_test;
+use crate::openmp::scope::{Array, Binding};
 use crate::openmp::stmt::Code;
-use crate::openmp::types::{leaves, member};
+use crate::openmp::types::leaves;
 
 /// A variable that stands for a scalar behind a pointer during a reduction: clauses take variables
 /// only.
@@ -27,18 +27,6 @@ pub struct Accumulator {
     name: String,
     load: CStmt,
     store: CStmt,
-}
-
-/// One thread's part of a reduced array.
-struct Partial {
-    hub: Name,
-    op: ReduceOp,
-    /// The array that all threads see.
-    whole: Array,
-    /// The thread's own.
-    part: Array,
-    /// The pointer to be freed, if `part` was allocated.
-    block: Option<String>,
 }
 
 /// The symbol of a reduction clause.
@@ -82,10 +70,30 @@ fn by_data(body: &[Stmt]) -> Option<Ends> {
 }
 
 impl Lower<'_> {
-    /// Whether a reduction's variable can stand in a clause.
-    pub(crate) fn in_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
+    /// Whether a reduction's variable can stand in a clause of the loop. Threads that end a loop
+    /// combine what is in a clause in any order.
+    pub(crate) fn in_clause(&self, l: &Loop, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
         let array = self.array(name)?;
-        Ok(array.dims.is_empty() && matches!(array.elem, Elem::Scalar(_)) && !self.has_no_clause(op, name)?)
+        let scalar = array.dims.is_empty() && matches!(array.elem, Elem::Scalar(_));
+        let by_turns = l.kind == LoopKind::Parallel && self.rounds(op, name)?;
+        Ok(scalar && !by_turns && !self.has_no_clause(op, name)?)
+    }
+
+    /// Whether the order in which parts are combined may be seen in the result.
+    pub(crate) fn rounds(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
+        let float = leaves(&self.array(name)?.elem).iter().any(|(_, ty)| ty.is_float());
+        Ok(!self.paper() && float && matches!(op, ReduceOp::Add | ReduceOp::Mul))
+    }
+
+    /// Whether threads must take the same iterations of a loop, and combine their parts in the same
+    /// order, in every run.
+    pub(crate) fn takes_turns(&self, l: &Loop) -> Result<bool, Diagnostic> {
+        for (op, name) in &l.reductions {
+            if self.rounds(*op, name)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether OpenMP's own operation differs: its minima and maxima do not skip NaN, and existing
@@ -100,7 +108,7 @@ impl Lower<'_> {
         let mut out = Vec::new();
         for (op, hub) in &l.reductions {
             let array = self.array(hub)?.clone();
-            if !self.in_clause(*op, hub)? || matches!(array.base, CExpr::Name(_)) {
+            if !self.in_clause(l, *op, hub)? || matches!(array.base, CExpr::Name(_)) {
                 continue;
             }
             let name = self.names.take(&format!("{hub}_value"));
@@ -143,7 +151,7 @@ impl Lower<'_> {
             std::collections::BTreeMap::new();
         for (op, hub) in &l.reductions {
             let array = self.array(hub)?.clone();
-            if let (CExpr::Name(name), true) = (&array.base, self.in_clause(*op, hub)?) {
+            if let (CExpr::Name(name), true) = (&array.base, self.in_clause(l, *op, hub)?) {
                 let ty = match array.elem {
                     Elem::Scalar(ty) => ty,
                     Elem::Pair(..) => continue,
@@ -214,18 +222,29 @@ impl Lower<'_> {
         format!(" firstprivate({})", names.into_iter().collect::<Vec<_>>().join(", "))
     }
 
+    /// The clause that says how threads share out the iterations of a loop: as they come, where
+    /// some may be longer than others; around the table, if it must be the same in every run.
+    fn sharing(&self, l: &Loop, by_turns: bool) -> &'static str {
+        let ends = by_data(&l.body);
+        match (ends, by_turns) {
+            _ if self.paper() => "",
+            (Some(Ends::Here), false) => " schedule(dynamic, 64)",
+            (Some(Ends::Here), true) => " schedule(static, 64)",
+            (Some(Ends::Inside), false) => " schedule(dynamic)",
+            (Some(Ends::Inside), true) => " schedule(static, 1)",
+            (None, false) if uneven(l) => " schedule(dynamic)",
+            (None, true) if uneven(l) => " schedule(static, 1)",
+            (None, false) => "",
+            (None, true) => " schedule(static)",
+        }
+    }
+
     /// A parallel loop whose bounds are translated already.
     pub(crate) fn parallel_loop(&mut self, l: &Loop, lower: CExpr, upper: CExpr) -> Result<Code, Diagnostic> {
         let accumulators = self.accumulators(l)?;
         let mut clauses = self.reduction_clauses(l)?;
-        if !self.paper() {
-            clauses.push_str(match by_data(&l.body) {
-                Some(Ends::Here) => " schedule(dynamic, 64)",
-                Some(Ends::Inside) => " schedule(dynamic)",
-                None if uneven(l) => " schedule(dynamic)",
-                None => "",
-            });
-        }
+        let by_turns = self.takes_turns(l)?;
+        clauses.push_str(self.sharing(l, by_turns));
         let alone = self.native || self.paper() || self.options.nested;
         let shared = shared_inside(l).filter(|_| !alone);
         if shared.is_some() {
@@ -300,9 +319,13 @@ impl Lower<'_> {
             iteration.extend(body.stmts);
             inside.push(CStmt::Pragma(format!("omp for{clauses}")));
             inside.push(nest(self, iteration));
-            inside.extend(self.gather(&partials, may_fail, &thread_status, &outer_status));
+            let status = may_fail.then_some((thread_status.as_str(), outer_status.as_str()));
+            let mut region = self.gather(&partials, by_turns, status, &mut inside);
             inside.extend(self.free(&allocated));
-            vec![CStmt::Pragma(format!("omp parallel{copies}{enough}")), CStmt::Block(None, inside)]
+            region.push(CStmt::Pragma(format!("omp parallel{copies}{enough}")));
+            region.push(CStmt::Block(None, inside));
+            // what threads are counted in has a scope of its own
+            if by_turns { vec![CStmt::Block(None, region)] } else { region }
         };
         self.release_partials(&partials);
         self.unclaim(&claims);
@@ -311,179 +334,11 @@ impl Lower<'_> {
         self.names.release(&thread_status);
         Ok(Code { stmts: self.around(accumulators, region), may_fail })
     }
-
-    /// Declares each thread's part of the reduced arrays, and brings them into scope.
-    fn partials(&mut self, l: &Loop) -> Result<(Vec<Partial>, Vec<CStmt>), Diagnostic> {
-        let (mut out, mut code) = (Vec::new(), Vec::new());
-        for (op, hub) in &l.reductions {
-            if self.in_clause(*op, hub)? {
-                continue;
-            }
-            let whole = self.array(hub)?.clone();
-            let (part, block) = self.part_of(hub, &whole, &mut code);
-            self.scope.push(hub, Binding::Array(part.clone()));
-            out.push(Partial { hub: hub.clone(), op: *op, whole, part, block });
-        }
-        Ok((out, code))
-    }
-
-    fn part_of(&mut self, hub: &Name, whole: &Array, code: &mut Vec<CStmt>) -> (Array, Option<String>) {
-        let name = self.names.take(&format!("{hub}_part"));
-        let part = Array { base: CExpr::name(&name), members: Vec::new(), ..whole.clone() };
-        if self.paper() || small(&whole.elem, &whole.dims) {
-            let ty = self.elem_type(&whole.elem);
-            // C has no arrays of no elements
-            let dims =
-                whole.dims.iter().map(|d| if d.is_zero() { CExpr::int(1) } else { d.clone() }).collect();
-            code.push(CStmt::Declare { ty, name, dims, init: None });
-            return (Array { form: Form::Nested, stack: true, ..part }, None);
-        }
-        let count = if self.native {
-            self.native_product(whole.dims.clone())
-        } else {
-            let count = whole.dims.iter().cloned().reduce(|a, b| self.extent_product(a, b));
-            count.unwrap_or_else(|| CExpr::int(1))
-        };
-        let block = self.allocate(&name, &whole.elem, count, code);
-        (Array { form: Form::Linear, ..part }, Some(block))
-    }
-
-    fn release_partials(&mut self, partials: &[Partial]) {
-        for partial in partials.iter().rev() {
-            self.scope.pop(&partial.hub);
-            if let CExpr::Name(name) = &partial.part.base {
-                self.names.release(name);
-            }
-            if let Some(block) = &partial.block {
-                self.names.release(block);
-            }
-        }
-    }
-
-    /// Sets the threads' parts to the neutral element.
-    fn fill(&mut self, partials: &[Partial]) -> Vec<CStmt> {
-        let mut out = Vec::new();
-        for partial in partials {
-            out.extend(self.each_element(partial, |lower, _, part, ty| {
-                let neutral = lower.neutral(partial.op, ty);
-                CStmt::Assign(part, "=", neutral)
-            }));
-        }
-        out
-    }
-
-    /// Adds the threads' parts to the whole, one thread at a time, and sets the caller's status
-    /// after a failure.
-    fn gather(
-        &mut self,
-        partials: &[Partial],
-        may_fail: bool,
-        thread_status: &str,
-        outer_status: &str,
-    ) -> Vec<CStmt> {
-        let mut combine = Vec::new();
-        for partial in partials {
-            combine.extend(self.each_element(partial, |lower, whole, part, ty| {
-                let kind = lower.of_data(ty);
-                let wraps = kind.wraps;
-                match partial.op {
-                    ReduceOp::Add if !wraps => CStmt::Assign(whole, "+=", part),
-                    ReduceOp::Mul if !wraps => CStmt::Assign(whole, "*=", part),
-                    op => {
-                        let value = lower.binary(op.binary(), whole.clone(), part, ty, kind);
-                        CStmt::Assign(whole, "=", value)
-                    }
-                }
-            }));
-        }
-        let critical = if combine.is_empty() {
-            Vec::new()
-        } else {
-            vec![CStmt::Pragma("omp critical".to_owned()), CStmt::Block(None, combine)]
-        };
-        if !may_fail {
-            return critical;
-        }
-        let tell = vec![
-            CStmt::Pragma("omp atomic write".to_owned()),
-            CStmt::Assign(CExpr::name(outer_status), "=", CExpr::name(thread_status)),
-        ];
-        let failed = CExpr::binary("!=", CExpr::name(thread_status), CExpr::name("OK"));
-        vec![CStmt::If(failed, tell, critical)]
-    }
-
-    /// A loop nest over the elements of a reduced array and its part; one statement for each scalar
-    /// of an element.
-    fn each_element(
-        &mut self,
-        partial: &Partial,
-        mut stmt: impl FnMut(&mut Self, CExpr, CExpr, Scalar) -> CStmt,
-    ) -> Vec<CStmt> {
-        let vars: Vec<String> =
-            (0..partial.whole.dims.len()).map(|d| self.names.take(&format!("r{d}"))).collect();
-        let indices: Vec<CExpr> = vars.iter().map(CExpr::name).collect();
-        let (whole, part) = (partial.whole.element(indices.clone()), partial.part.element(indices));
-        let mut body = Vec::new();
-        for (path, ty) in leaves(&partial.whole.elem) {
-            let at = |value: &CExpr| {
-                path.iter().fold(value.clone(), |v, c| CExpr::Member(Box::new(v), member(*c).to_owned()))
-            };
-            body.push(stmt(self, at(&whole), at(&part), ty));
-        }
-        for (var, dim) in vars.iter().zip(&partial.whole.dims).rev() {
-            body = vec![CStmt::For(CFor {
-                ty: self.index_type.clone(),
-                var: var.clone(),
-                lower: CExpr::int(0),
-                upper: dim.clone(),
-                step: CExpr::int(1),
-                body,
-            })];
-        }
-        vars.iter().for_each(|v| self.names.release(v));
-        body
-    }
-
-    /// The neutral element of a reduction.
-    fn neutral(&mut self, op: ReduceOp, ty: Scalar) -> CExpr {
-        let extreme = |greatest: bool, lower: &mut Self| match ty {
-            // NaN is what every number is preferred to.
-            Scalar::F32 | Scalar::F64 => lower.nan(),
-            Scalar::I32 if lower.native => {
-                CExpr::literal(if greatest { "__INT_MAX__" } else { "(-__INT_MAX__ - 1)" })
-            }
-            Scalar::I64 if lower.native => {
-                CExpr::literal(if greatest { "__LONG_MAX__" } else { "(-__LONG_MAX__ - 1L)" })
-            }
-            Scalar::Bool if lower.native => CExpr::int(i64::from(greatest)),
-            Scalar::I32 => CExpr::literal(if greatest { "INT32_MAX" } else { "INT32_MIN" }),
-            Scalar::I64 => CExpr::literal(if greatest { "INT64_MAX" } else { "INT64_MIN" }),
-            Scalar::Bool => CExpr::literal(if greatest { "true" } else { "false" }),
-            other => {
-                let value = Value::extreme(other, greatest).map(|v| v.cast(Scalar::I64));
-                value.and_then(|v| lower.constant(other, &v.into())).unwrap_or_else(|| CExpr::int(0))
-            }
-        };
-        let native = self.native;
-        let small = |value: bool| match ty {
-            Scalar::F32 => CExpr::literal(if value { "1.0f" } else { "0.0f" }),
-            Scalar::F64 => CExpr::literal(if value { "1.0" } else { "0.0" }),
-            Scalar::Bool if native => CExpr::int(i64::from(value)),
-            Scalar::Bool => CExpr::literal(if value { "true" } else { "false" }),
-            _ => CExpr::int(i64::from(value)),
-        };
-        match op {
-            ReduceOp::Add | ReduceOp::Or => small(false),
-            ReduceOp::Mul | ReduceOp::And => small(true),
-            ReduceOp::Min => extreme(true, self),
-            ReduceOp::Max => extreme(false, self),
-        }
-    }
 }
 
 /// Whether a loop only adds to, or multiplies into, numbers that its threads have for themselves:
 /// each of them may have lanes, too.
-fn is_sum(l: &Loop) -> bool {
+pub(crate) fn is_sum(l: &Loop) -> bool {
     let combined = |op: &ReduceOp, name: &Name| {
         let own = |stmt: &Stmt| match stmt {
             Stmt::Assign(a) => a.target.array == *name && a.target.indices.is_empty() && a.update.is_some(),

@@ -1,6 +1,6 @@
 //! Statements other than parallel regions.
 
-use loops::{ArrayDecl, Assign, Copy, Diagnostic, Elem, Expr, Name, ReduceOp, Stmt};
+use loops::{Access, ArrayDecl, Assign, Copy, Diagnostic, Elem, Expr, Name, ReduceOp, Scalar, Stmt};
 
 use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::helpers::Helper;
@@ -206,7 +206,7 @@ impl Lower<'_> {
         let mut todo = vec![elem];
         while let Some(elem) = todo.pop() {
             match elem {
-                Elem::Scalar(loops::Scalar::Bool) => {
+                Elem::Scalar(Scalar::Bool) => {
                     self.helpers.insert(Helper::Bool);
                 }
                 Elem::Scalar(_) => {}
@@ -250,6 +250,27 @@ impl Lower<'_> {
         }
     }
 
+    /// A choice by data between two integers that are both at hand, if it is that of another
+    /// variable: none of them stays what it is.
+    fn choice(&mut self, target: &Access, value: &Expr) -> Result<Option<CExpr>, Diagnostic> {
+        let Expr::Select(cond, then, otherwise) = value else { return Ok(None) };
+        let own = |name: &Name| {
+            let array = self.array(name).ok().filter(|a| a.stack && a.dims.is_empty())?;
+            matches!(array.elem, Elem::Scalar(Scalar::I32 | Scalar::I64)).then(|| array.elem.clone())
+        };
+        let side = |e: &Expr| match e {
+            Expr::Load(access) if access.array != target.array => own(&access.array),
+            _ => None,
+        };
+        let elem = own(&target.array);
+        let at_hand = elem.is_some() && side(then) == elem && side(otherwise) == elem;
+        if !at_hand || !self.native || self.in_simd || !cond.has_loads() {
+            return Ok(None);
+        }
+        let args = vec![self.expr(cond)?.0, self.expr(then)?.0, self.expr(otherwise)?.0];
+        Ok(Some(self.helper(Helper::Choice, "LOZENGE_CHOICE", args)))
+    }
+
     /// An assignment, and `further` updates of the same element by the same operation: one
     /// statement that loads and stores once, rounded as they would be one after the other.
     fn assign(&mut self, assign: &Assign, further: &[&Assign]) -> Result<CStmt, Diagnostic> {
@@ -263,7 +284,10 @@ impl Lower<'_> {
             _ if !further.is_empty() || matches!(assign.update, Some(u) if !u.op.is_modular()) => {
                 self.expr(&assign.value)?.0
             }
-            _ => self.stored(&assign.value, ty)?,
+            _ => match self.choice(&assign.target, &assign.value)? {
+                Some(choice) => choice,
+                None => self.stored(&assign.value, ty)?,
+            },
         };
         let Some(update) = assign.update else {
             return Ok(CStmt::Assign(target, "=", self.vector_of(&assign.value, value)));
@@ -288,7 +312,7 @@ impl Lower<'_> {
         Ok(match update.op {
             ReduceOp::Add if !wraps && !self.paper() => CStmt::Assign(target, "+=", value),
             // Products of two such numbers can be beyond `int`.
-            ReduceOp::Mul if !wraps && !self.paper() && ty != loops::Scalar::U16 => {
+            ReduceOp::Mul if !wraps && !self.paper() && ty != Scalar::U16 => {
                 CStmt::Assign(target, "*=", value)
             }
             op => {
@@ -299,7 +323,7 @@ impl Lower<'_> {
     }
 
     /// A value that is stored, or added to what is stored. In existing C code it is then converted.
-    fn stored(&mut self, e: &Expr, ty: loops::Scalar) -> Result<CExpr, Diagnostic> {
+    fn stored(&mut self, e: &Expr, ty: Scalar) -> Result<CExpr, Diagnostic> {
         if self.native
             && !ty.is_common()
             && let Expr::Cast(to, inner) = e

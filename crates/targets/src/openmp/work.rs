@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use loops::poly::linear;
 use loops::{Assign, BinaryOp, CompareOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::c::CExpr;
@@ -69,6 +70,23 @@ impl Lower<'_> {
         Ok(Some(CExpr::binary(">", product, CExpr::int(least / known.max(1)))))
     }
 
+    /// Whether a vector loop does little with elements that are apart in memory (`v[2 * j]`): the
+    /// lanes would be gathered one by one, which takes longer than to compute with each.
+    pub(crate) fn gathers_most(&self, l: &Loop) -> bool {
+        let mut apart = BTreeSet::new();
+        let mut work = 0;
+        for stmt in &l.body {
+            let Stmt::Assign(assign) = stmt else { return false };
+            work += usize::from(assign.update.is_some()) + arithmetic(&assign.value);
+            apart.extend(assign.value.loads().chain([&assign.target]).filter(|access| {
+                let moves = access.indices.iter().filter(|e| e.mentions(&l.var)).count();
+                let last = access.indices.last().and_then(linear::<i128>);
+                moves == 1 && last.is_some_and(|e| e.coefficient(&l.var).abs() > 1)
+            }));
+        }
+        work < 2 * apart.len()
+    }
+
     /// Whether a vector loop has too few iterations to fill a vector (the colours of a pixel).
     /// Without a pragma, compilers unroll it and vectorise the loop around it.
     pub(crate) fn fills_no_vector(&self, l: &Loop) -> Result<bool, Diagnostic> {
@@ -112,6 +130,18 @@ fn constant(l: &Loop) -> bool {
         })
     }
     trips(l).is_some_and(|n| n <= WRITTEN_OUT && steps(&l.body, n))
+}
+
+/// Operations of vectors that an expression of numbers takes, about.
+fn arithmetic(e: &Expr) -> usize {
+    let own = match e {
+        Expr::Load(_) => return 0,
+        Expr::Call { .. } | Expr::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Mod, _, _) => 16,
+        Expr::Binary(BinaryOp::Min | BinaryOp::Max, _, _) | Expr::Select(..) => 4,
+        Expr::Unary(..) | Expr::Binary(..) | Expr::Compare(..) | Expr::Cast(..) => 1,
+        _ => 0,
+    };
+    own + e.children().map(arithmetic).sum::<usize>()
 }
 
 /// Steps of a window that compilers write out.
@@ -185,12 +215,16 @@ fn plain(e: &Expr) -> bool {
 }
 
 fn first_loop(body: &[Stmt]) -> Option<&Loop> {
-    body.iter().find_map(|stmt| match stmt {
-        Stmt::Loop(l) => Some(l),
-        Stmt::If { then, otherwise, .. } => first_loop(then).or_else(|| first_loop(otherwise)),
-        Stmt::Block { body, .. } => first_loop(body),
-        _ => None,
-    })
+    fn find<'a>(body: &'a [Stmt], fits: &dyn Fn(&Loop) -> bool) -> Option<&'a Loop> {
+        body.iter().find_map(|stmt| match stmt {
+            Stmt::Loop(l) => fits(l).then_some(l),
+            Stmt::If { then, otherwise, .. } => find(then, fits).or_else(|| find(otherwise, fits)),
+            Stmt::Block { body, .. } => find(body, fits),
+            _ => None,
+        })
+    }
+    // One iteration, at a border, is no nest.
+    find(body, &|l| trips(l) != Some(1)).or_else(|| find(body, &|_| true))
 }
 
 /// Assignments of a body without loops, as if all conditions held; none if there is anything else.
