@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
-use lozenge::{Request, Source, Stage, files, pipeline};
+use lozenge::{Request, Source, Stage, files};
 
 /// Runs of a program with each number of threads.
 const RUNS: usize = 50;

@@ -1,11 +1,11 @@
 //! Elements that rows at once hand to each other are kept in scalars that are handed on from step
 //! to step.
 //!
-//! With rows at once that are a step behind each other, `for t { unroll r in 0..4 { D[i + r][t - r] = ... } }` reads
-//! what it stored one or two steps before: in the same row, and in the row above. Through memory
-//! each step would wait for stores and loads. The rows are written out, each has a scalar for what
-//! it computes, and one for each step that it is read later. Stores stay where they were. Where data
-//! chooses between two integers, both are computed, so that no jump is guessed.
+//! With rows at once that are a step behind each other, `for t { unroll r in 0..4 { D[i + r][t - r]
+//! = ... } }` reads what it stored one or two steps before: in the same row, and in the row above.
+//! Through memory each step would wait for stores and loads. The rows are written out, each has a
+//! scalar for what it computes, and one for each step that it is read later. Stores stay where they
+//! were. Where data chooses between two integers, both are computed, so that no jump is guessed.
 //!
 //! Left out: elements that are updated, loops of other statements than assignments, and elements
 //! of which it is not seen that nothing else stores them between.

@@ -24,8 +24,8 @@ const LONG_SUM: i64 = 96;
 /// The same if as much is read, with a stride, as is written (a residual).
 const LONG_SUM_BESIDE: i64 = 64;
 
-/// Windows of one element at so many places are products whose columns are packed and shared by many
-/// filters, and which are written without a stride.
+/// Windows of one element at so many places are products whose columns are packed and shared by
+/// many filters, and which are written without a stride.
 const MANY_PLACES: i64 = 512;
 
 /// Where registers are few, this way has to compute so many parts of what the other one does, at

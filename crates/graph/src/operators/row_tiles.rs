@@ -64,8 +64,8 @@ pub(super) fn convolution(
     let mut padded = win.dense();
     *padded.places.last_mut()? = Size::constant(lanes);
     *padded.strides.last_mut()? = *win.strides.last()?;
-    // A place of a phase has no number that a loop could count: so each element of a window gets its
-    // own row.
+    // A place of a phase has no number that a loop could count: so each element of a window gets
+    // its own row.
     padded.apart = padded.strides.last() != Some(&1);
     let all = Filters { w, win, padded: &padded, registers, packed, after, last, extents };
     let zero = number(x.scalar(), 0.0);

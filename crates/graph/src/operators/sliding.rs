@@ -125,8 +125,8 @@ impl Sliding<'_, '_> {
         })
     }
 
-    /// So many windows beside each other, given what they have at a tap, whose channel is first, and
-    /// what becomes of the last accumulator.
+    /// So many windows beside each other, given what they have at a tap, whose channel is first,
+    /// and what becomes of the last accumulator.
     fn line(
         &self,
         cx: &mut Cx,

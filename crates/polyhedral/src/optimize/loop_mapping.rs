@@ -323,7 +323,8 @@ impl Mapper<'_> {
                     // There should be several tiles on a diagonal.
                     sizes[0] = sizes[0].min(64);
                     let waits = shape.innermost && band.members.iter().all(|member| !member.coincident);
-                    sizes[1] = sizes[1].min(if waits && n == 2 && shape.alone { ROWS_AT_ONCE } else { 64 });
+                    let at_once = waits && n == 2 && shape.alone;
+                    sizes[1] = if at_once { ROWS_AT_ONCE } else { sizes[1].min(64) };
                     if waits && n >= 3 {
                         sizes[n - 1] = WAITING;
                     }
@@ -515,8 +516,10 @@ const STEPS: i64 = 64;
 const WAITING: i64 = 16;
 
 /// Iterations of an innermost loop in a tile of rows that wait for each other: rows at once begin
-/// and end one after the other, which takes as long as some dozens of iterations.
-const ROWS_AT_ONCE: i64 = 512;
+/// and end one after the other, which takes as long as some dozens of iterations. Measured on the
+/// longest common subsequence of 4000 elements: 256 takes 24 ms on one thread and 14 on two, 512
+/// takes 20 and 9.5, 1024 takes 16 and 10.5.
+const ROWS_AT_ONCE: i64 = 1024;
 
 /// The smallest extent of a tile for the first cache: less is not worth its loops.
 const SMALLEST: i64 = 16;
