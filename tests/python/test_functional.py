@@ -144,3 +144,23 @@ def test_help_and_signature(blas):
 
     assert list(inspect.signature(blas.dot).parameters) == ["xs", "ys", "out", "n"]
     assert blas.dot.__name__ == "dot" and repr(blas.dot) == "<lozenge function dot>"
+
+
+def test_integers_of_all_widths(root):
+    m = lozenge.load(root / "library/examples/bytes.loz")
+    grey = np.arange(256, dtype="u1")
+    white = m.threshold(100, grey)
+    assert white.dtype == np.uint8
+    assert np.array_equal(white, np.where(grey >= 100, 255, 0))
+    a = np.full((2, 40), -128, dtype="i1")
+    b = np.full((40, 3), 255, dtype="u1")
+    assert np.array_equal(m.byte_product(a, b), a.astype("i4") @ b.astype("i4"))
+
+
+def test_records_are_pairs():
+    m = lozenge.load("""
+        type point = {x y: f64}
+        def mirrored [n] (ps: [n]point): [n]point = map (\\p -> {y = -p.y, ..p}) ps
+    """)
+    points = np.array([(1.0, 2.0), (3.0, 4.0)], dtype=[("x1", "f8"), ("x2", "f8")])
+    assert m.mirrored(points).tolist() == [(1.0, -2.0), (3.0, -4.0)]

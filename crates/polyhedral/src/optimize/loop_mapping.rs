@@ -323,7 +323,9 @@ impl Mapper<'_> {
                     // There should be several tiles on a diagonal.
                     sizes[0] = sizes[0].min(64);
                     let waits = shape.innermost && band.members.iter().all(|member| !member.coincident);
-                    let at_once = waits && n == 2 && shape.alone;
+                    // Elements of a row wait for each other in the text, too.
+                    let free = || diamond::carries_nothing(self.model, self.dependences, &band.members[1]);
+                    let at_once = waits && n == 2 && shape.alone && !free()?;
                     sizes[1] = if at_once { ROWS_AT_ONCE } else { sizes[1].min(64) };
                     if waits && n >= 3 {
                         sizes[n - 1] = WAITING;
