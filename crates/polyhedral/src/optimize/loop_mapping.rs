@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::UnionPwAff;
-use loops::{Name, ReduceOp};
+use loops::{Expr, Name, ReduceOp};
 
 use super::{Options, Report, Tiling};
 use crate::codegen::reducing;
@@ -325,8 +325,8 @@ impl Mapper<'_> {
                     let waits = shape.innermost && band.members.iter().all(|member| !member.coincident);
                     // Elements of a row wait for each other in the text, too.
                     let free = || diamond::carries_nothing(self.model, self.dependences, &band.members[1]);
-                    let at_once = waits && n == 2 && shape.alone && !free()?;
-                    sizes[1] = if at_once { ROWS_AT_ONCE } else { sizes[1].min(64) };
+                    let chain = waits && n == 2 && shape.alone && !free()?;
+                    sizes[1] = if chain { self.rows_at_once(band)? } else { sizes[1].min(64) };
                     if waits && n >= 3 {
                         sizes[n - 1] = WAITING;
                     }
@@ -334,6 +334,18 @@ impl Mapper<'_> {
                 Some(sizes)
             }
         })
+    }
+
+    /// Iterations of an innermost loop in a tile of rows that wait for each other: a quarter of
+    /// what a short row has, so that there are tiles for the threads.
+    fn rows_at_once(&self, band: &Band) -> Result<i64> {
+        let driven = locality::driven(self.model, &band.members[1])?;
+        let own = self.model.statements.iter().filter_map(|s| s.loops.get(*driven.get(&s.tuple)?));
+        let extent = own.filter_map(|around| match (&around.lower, &around.upper) {
+            (Expr::Int(low), Expr::Int(high)) => high.checked_sub(*low),
+            _ => None,
+        });
+        Ok(extent.min().map_or(ROWS_AT_ONCE, |extent| (extent / 4).clamp(64, ROWS_AT_ONCE)))
     }
 
     /// A line of the report about a band.
