@@ -24,9 +24,20 @@ methods! { Constraint;
     /// The affine expression that is zero or non-negative.
     pub aff(keep self) -> Aff = isl_constraint_get_aff;
     dim_c(keep self, kind: raw c_int) -> usize = isl_constraint_dim;
+    /// With another constant term.
+    pub with_constant(take self, value: take Val) -> Constraint = isl_constraint_set_constant_val;
+    with_coefficient_c(take self, kind: raw c_int, position: raw c_int, value: take Val) -> Constraint = isl_constraint_set_coefficient_val;
 }
 
 impl Constraint {
+    /// With another coefficient of a dimension.
+    ///
+    /// # Errors
+    /// Those of isl.
+    pub fn with_coefficient(&self, kind: Dim, position: usize, value: &Val) -> Result<Constraint> {
+        self.with_coefficient_c(kind.c(), position as c_int, value)
+    }
+
     /// The coefficient of a dimension.
     ///
     /// # Errors
@@ -73,6 +84,8 @@ object!(
 methods! { BasicSet;
     /// Its constraints.
     pub constraints(keep self) -> Vec<Constraint> = isl_basic_set_get_constraint_list;
+    /// As a set.
+    pub to_set(take self) -> Set = isl_basic_set_to_set;
     dim_c(keep self, kind: raw c_int) -> usize = isl_basic_set_dim;
 }
 
@@ -101,6 +114,8 @@ constructors! { Set;
 methods! { Set;
     /// Union.
     pub union(take self, other: take Set) -> Set = isl_set_union;
+    /// Those of its elements for which a constraint holds.
+    pub add_constraint(take self, constraint: take Constraint) -> Set = isl_set_add_constraint;
     /// Intersection.
     pub intersect(take self, other: take Set) -> Set = isl_set_intersect;
     /// Intersection with conditions on the parameters.

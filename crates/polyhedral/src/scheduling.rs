@@ -5,9 +5,11 @@
 //! generated code is checked.
 
 mod chains;
+mod extents;
 
 use chains::Chains;
-use isl::{Flag, ScheduleConstraints, UnionMap, UnionSet};
+use extents::Extents;
+use isl::{Flag, ScheduleConstraints, Set, UnionMap, UnionSet};
 use loops::{Elem, Name};
 
 use crate::dependence::{self, Dependence};
@@ -162,17 +164,14 @@ const MANY: usize = 80;
 /// begins to take 6 ms an operation.
 const OPERATIONS: u64 = 500_000;
 
-/// Numbers from this one on make the scheduler's work heavy: an operation on nests of three loops
-/// takes 0.1 to 0.4 ms where extents are numbers, and a twentieth of that where they are
-/// parameters.
-const LARGE: u64 = 16;
-
 /// Whether there is a large number in the text of a relation.
 fn has_large(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '\'');
     // A factor stands before its variable: `32i`.
     let numbers = words.map(|word| word.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
-    numbers.filter(|digits| !digits.is_empty()).any(|digits| digits.parse().map_or(true, |n: u64| n >= LARGE))
+    numbers
+        .filter(|digits| !digits.is_empty())
+        .any(|digits| digits.parse().map_or(true, |n: i64| n >= extents::LARGE))
 }
 
 /// Whether a statement is a sum (or minimum, ...) of integers, which compilers make on vectors
@@ -255,27 +254,57 @@ fn part(
     if let Some(chains) = &chains {
         domain = chains.folded_domain(&domain).map_err(fault::library)?;
     }
-    let run = || -> isl::Result<isl::Schedule> {
-        ctx.set(Flag::ScheduleSerializeSccs, i32::from(options.fusion == Fusion::None))?;
-        ctx.set(Flag::ScheduleMaximizeCoincidence, i32::from(options.fusion != Fusion::Max))?;
-        ctx.set(Flag::ScheduleMaximizeBandDepth, i32::from(options.fusion == Fusion::Smart))?;
-        ctx.set(Flag::ScheduleWholeComponent, i32::from(options.fusion == Fusion::Max))?;
-        ctx.set(Flag::ScheduleTreatCoalescing, 1)?;
-        ScheduleConstraints::on_domain(&domain.intersect_params(&model.context)?)?
-            .context(&model.context)?
-            .validity(&validity)?
-            .coincidence(&all)?
-            .proximity(&proximity)?
-            .compute()
+    let extents = Extents::of(&domain, &[&validity, &all, &proximity]);
+    let lifted = || -> isl::Result<Seen> {
+        let plain = Seen { domain: domain.clone(), context: model.context.clone(), validity, all, proximity };
+        extents.as_ref().map_or(Ok(plain.clone()), |extents| plain.lifted(extents))
     };
-    let heavy = deep && has_large(&format!("{validity} {proximity}"));
+    let seen = lifted().map_err(fault::library)?;
+    let heavy = deep && has_large(&format!("{} {}", seen.validity, seen.proximity));
     let limits = if heavy { options.limits.at_most(options.heavy) } else { options.limits };
-    match limits.at_most(OPERATIONS).run(ctx, run) {
-        Ok(schedule) => {
-            let tree = Tree::from_isl(&schedule)?;
-            chains.as_ref().map_or(Ok(tree.clone()), |chains| chains.unfolded(tree)).map(Some)
-        }
-        // Whatever stops the scheduler, the original order is there.
-        Err(_) => Ok(None),
+    // Whatever stops the scheduler, the original order is there.
+    let run = || seen.schedule(options.fusion);
+    let Ok(schedule) = limits.at_most(OPERATIONS).run(ctx, run) else { return Ok(None) };
+    let mut tree = Tree::from_isl(&schedule)?;
+    if let Some(extents) = &extents {
+        tree = extents.lowered(tree, &domain)?;
+    }
+    chains.as_ref().map_or(Ok(tree.clone()), |chains| chains.unfolded(tree)).map(Some)
+}
+
+/// What the set library's scheduler sees.
+#[derive(Clone)]
+struct Seen {
+    domain: UnionSet,
+    context: Set,
+    validity: UnionMap,
+    all: UnionMap,
+    proximity: UnionMap,
+}
+
+impl Seen {
+    fn lifted(&self, extents: &Extents) -> isl::Result<Seen> {
+        Ok(Seen {
+            domain: extents.domain(&self.domain)?,
+            context: extents.context(&self.context)?,
+            validity: extents.relation(&self.validity)?,
+            all: extents.relation(&self.all)?,
+            proximity: extents.relation(&self.proximity)?,
+        })
+    }
+
+    fn schedule(&self, fusion: Fusion) -> isl::Result<isl::Schedule> {
+        let ctx = self.domain.ctx();
+        ctx.set(Flag::ScheduleSerializeSccs, i32::from(fusion == Fusion::None))?;
+        ctx.set(Flag::ScheduleMaximizeCoincidence, i32::from(fusion != Fusion::Max))?;
+        ctx.set(Flag::ScheduleMaximizeBandDepth, i32::from(fusion == Fusion::Smart))?;
+        ctx.set(Flag::ScheduleWholeComponent, i32::from(fusion == Fusion::Max))?;
+        ctx.set(Flag::ScheduleTreatCoalescing, 1)?;
+        ScheduleConstraints::on_domain(&self.domain.intersect_params(&self.context)?)?
+            .context(&self.context)?
+            .validity(&self.validity)?
+            .coincidence(&self.all)?
+            .proximity(&self.proximity)?
+            .compute()
     }
 }

@@ -229,7 +229,10 @@ fn written_out(function: &Function, options: &Options, bounds: Bounds) -> Vec<(S
         let made = as_text(at, &straight, options, bounds.choice, &mut report).ok()?;
         Some(finish(made.0, made.1, report))
     };
-    let affine = scheduled(&straight, options, bounds).ok();
+    // Of more statements the scheduler's program grows beyond what its operations count: two
+    // stencils with 28 points a row, written out, kept it for more than ten minutes.
+    let few = loops::visit::assigns(&straight.body).count() <= options.cluster;
+    let affine = few.then(|| scheduled(&straight, options, bounds).ok()).flatten();
     let told = "short loops are straight code";
     let all = [affine, in_order()].into_iter().flatten();
     all.map(|one| one.after(pass, straight.clone(), told)).map(|one| (one.name(function), one)).collect()
