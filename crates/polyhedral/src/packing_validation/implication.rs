@@ -16,36 +16,26 @@ use super::{Site, Step, refused};
 use crate::fault::Result;
 use crate::transform::contraction::Claim;
 
-/// The condition of one of several sites: a fast one for whole tiles and a slow one for the rest
-/// give the slow one's test, if the fast one's implies it.
+/// The condition of one of several sites: fast ones for whole tiles and whole vectors and a slow one
+/// for the rest give the slow one's test, if the tests of the fast ones imply it.
 pub(super) fn condition_of(sites: &[Site]) -> Option<Expr> {
-    let tests = |site: &Site| -> Vec<Expr> {
-        site.path
-            .iter()
-            .filter_map(|s| match s {
-                Step::Holds(cond) => Some(cond.clone()),
-                _ => None,
-            })
-            .collect()
+    let tests = |site: &Site| -> Option<Expr> {
+        let holds = site.path.iter().filter_map(|s| match s {
+            Step::Holds(cond) => Some(cond.clone()),
+            _ => None,
+        });
+        holds.reduce(|a, b| a.and(b))
     };
-    match sites {
-        [one] => tests(one).into_iter().reduce(|a, b| a.and(b)),
-        [fast, slow] => {
-            let inside = tests(slow).into_iter().reduce(|a, b| a.and(b))?;
-            let premises = site_rows(&fast.path);
-            let implied =
-                conjuncts(&inside).iter().all(|c| row_of(c).is_some_and(|row| implies(&premises, &row)));
-            if implied {
-                Some(inside)
-            } else {
-                tests(fast)
-                    .into_iter()
-                    .reduce(|a, b| a.and(b))
-                    .map(|full| Expr::binary(BinaryOp::Or, full, inside))
-            }
-        }
-        _ => None,
-    }
+    let (slow, fast) = sites.split_last()?;
+    let inside = tests(slow)?;
+    let needed = conjuncts(&inside);
+    let exceeds = |fast: &&Site| {
+        let premises = site_rows(&fast.path);
+        !needed.iter().all(|c| row_of(c).is_some_and(|row| implies(&premises, &row)))
+    };
+    // A fast site without a test is passed always.
+    let more = fast.iter().filter(exceeds).map(tests).collect::<Option<Vec<Expr>>>()?;
+    Some(more.into_iter().rev().fold(inside, |all, full| Expr::binary(BinaryOp::Or, full, all)))
 }
 
 fn conjuncts(cond: &Expr) -> Vec<Expr> {
@@ -231,14 +221,18 @@ pub(super) fn covered(
             }
         }
     }
-    let [fast, slow] = fills else { return Ok(()) };
-    // Two fills: one for whole strips, one with a test. The strips, steps and lanes must be the
-    // same.
+    let Some((slow, fast)) = fills.split_last() else { return Ok(()) };
+    fast.iter().try_for_each(|fast| as_much(claim, fast, slow))
+}
+
+/// Of two fills, one for whole strips or vectors and one with a test for each lane, the strips,
+/// steps and lanes must be the same, and what the fast one copies must pass the test of the other.
+fn as_much(claim: &Claim, fast: &Site, slow: &Site) -> Result<()> {
     let loops = |s: &Site| -> Vec<Step> {
         s.path.iter().filter(|s| matches!(s, Step::Loop { .. })).cloned().map(plain).collect()
     };
     if fast.indices != slow.indices || loops(fast) != loops(slow) {
-        return Err(refused(format!("the two fills of `{}` have different loops", claim.local)));
+        return Err(refused(format!("the fills of `{}` have different loops", claim.local)));
     }
     let Some(tests) = condition_of(std::slice::from_ref(slow)) else { return Ok(()) };
     let premises = site_rows(&fast.path);

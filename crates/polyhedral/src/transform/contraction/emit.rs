@@ -89,7 +89,6 @@ impl Plan<'_> {
             in_k.push(local(&operand.local, operand.scalar, dims, Storage::Heap));
             let all_strips = Range::of(&in_jk, j, &[k, i], &known)?.steps(&base(&tiles.j_block), width)?;
             let depth = Range::of(&in_jk, k, &[i, j], &known)?.bounds()?;
-            let lanes = |body: Vec<Stmt>| self.lanes_loops(&tiles, body);
             let at = sum(
                 &[
                     (&tiles.j_block, 1),
@@ -100,7 +99,7 @@ impl Plan<'_> {
                 0,
             )?;
             let fill =
-                self.fill(operand, &in_jk, j, i, &column, width, &at, &self.column_place(&tiles), &lanes)?;
+                self.fill(operand, &in_jk, j, i, &column, width, &at, &self.column_place(&tiles), &tiles)?;
             let body = vec![stepped(k, depth.0, depth.1, 1, LoopKind::Sequential, self.in_taps(fill))];
             in_k.push(stepped(&tiles.j_strip, all_strips.0, all_strips.1, 1, by_rows, body));
             self.claim(stager, operand, &tiles, &[(&tiles.j_block, 1)], width);
@@ -113,9 +112,6 @@ impl Plan<'_> {
             let all_strips =
                 Range::of(&in_jki, i, &[k, j], &known)?.steps(&base(&tiles.i_block), self.shape.rows)?;
             let depth = Range::of(&in_jki, k, &[i, j], &known)?.bounds()?;
-            let lanes = |body: Vec<Stmt>| {
-                vec![stepped(&tiles.row, 0.into(), self.shape.rows.into(), 1, LoopKind::Unroll(None), body)]
-            };
             let at = sum(&[(&tiles.i_block, 1), (&tiles.i_strip, self.shape.rows), (&tiles.row, 1)], 0)?;
             let fill = self.fill(
                 operand,
@@ -126,7 +122,7 @@ impl Plan<'_> {
                 self.shape.rows,
                 &at,
                 &self.row_place(&tiles),
-                &lanes,
+                &tiles,
             )?;
             let body = vec![stepped(k, depth.0, depth.1, 1, LoopKind::Sequential, self.in_taps(fill))];
             in_i.push(stepped(&tiles.i_strip, all_strips.0, all_strips.1, 1, LoopKind::Sequential, body));
@@ -195,6 +191,34 @@ impl Plan<'_> {
         )]
     }
 
+    /// The loop over the rows of a strip.
+    fn rows_loop(&self, tiles: &Tiles, kind: LoopKind, body: Vec<Stmt>) -> Stmt {
+        stepped(&tiles.row, 0.into(), self.shape.rows.into(), 1, kind, body)
+    }
+
+    /// Vectors and lanes where not all are inside: vectors that are go as a whole, the others lane by
+    /// lane.
+    fn ragged_loops(
+        &self,
+        tiles: &Tiles,
+        whole: Option<Expr>,
+        fast: Vec<Stmt>,
+        slow: Vec<Stmt>,
+    ) -> Vec<Stmt> {
+        let lanes = |kind: LoopKind, body: Vec<Stmt>| {
+            vec![stepped(&tiles.lane, 0.into(), self.lanes.into(), 1, kind, body)]
+        };
+        let slow = lanes(LoopKind::Sequential, slow);
+        let body = match whole {
+            Some(cond) => {
+                vec![Stmt::If { cond, then: lanes(LoopKind::Vector, fast), otherwise: slow }]
+            }
+            None => slow,
+        };
+        let vectors = self.shape.vectors.into();
+        vec![stepped(&tiles.vector, 0.into(), vectors, 1, LoopKind::Sequential, body)]
+    }
+
     /// What a packed operand holds: its value with the tile's coordinates put in.
     fn claim(
         &self,
@@ -234,8 +258,8 @@ impl Plan<'_> {
         stager.claims.push(Claim { local: operand.local.clone(), formals, role: Role::Packed(value) });
     }
 
-    /// Fills one step of a strip: without tests where every lane is inside the domain, else lane by
-    /// lane, with zeros outside.
+    /// Fills one step of a strip: without tests where every lane is inside the domain, else vector by
+    /// vector where one is inside as a whole, else lane by lane, with zeros outside.
     // the geometry of a strip, once for rows and once for columns
     #[allow(clippy::too_many_arguments)]
     fn fill(
@@ -248,7 +272,7 @@ impl Plan<'_> {
         width: i64,
         at: &Linear<Name>,
         place: &[Expr],
-        lanes: &dyn Fn(Vec<Stmt>) -> Vec<Stmt>,
+        tiles: &Tiles,
     ) -> Option<Vec<Stmt>> {
         let projected = system.eliminate(across.as_str()).ok()?;
         if !projected.exact {
@@ -270,12 +294,25 @@ impl Plan<'_> {
         let value = operand.value.substitute(&|name| (name == along).then(|| at_expr.clone()));
         let copy = Stmt::assign(target.clone(), value);
         let clear = Stmt::assign(target, zero(operand.scalar));
+        let lanes = |body: Vec<Stmt>| match operand.column {
+            true => self.lanes_loops(tiles, body),
+            false => vec![self.rows_loop(tiles, LoopKind::Unroll(None), body)],
+        };
         let Some(full) = all(tile_rows(&rows)?) else {
             return Some(lanes(vec![copy]));
         };
         let each = all(rows.iter().map(|r| holds(&r.replace(along, at)?)).collect::<Option<Vec<_>>>()?)?;
         let one = Stmt::If { cond: each, then: vec![copy.clone()], otherwise: vec![clear] };
-        Some(vec![Stmt::If { cond: full, then: lanes(vec![copy]), otherwise: sequential(lanes(vec![one])) }])
+        let slow = match operand.column {
+            true => {
+                let first = at.replace(&tiles.lane, &Linear::default())?;
+                let vector = |r: &Linear<Name>| holds(&worst(r, along, &first, self.lanes)?);
+                let whole = all(rows.iter().map(vector).collect::<Option<Vec<_>>>()?);
+                self.ragged_loops(tiles, whole, vec![copy.clone()], vec![one])
+            }
+            false => vec![self.rows_loop(tiles, LoopKind::Sequential, vec![one])],
+        };
+        Some(vec![Stmt::If { cond: full, then: lanes(vec![copy]), otherwise: slow }])
     }
 
     /// One register tile: load, steps, store.
@@ -317,14 +354,7 @@ impl Plan<'_> {
         stager.claims.push(Claim { local: tiles.held.clone(), formals: formals.clone(), role });
 
         let every = |body: Vec<Stmt>| {
-            vec![stepped(
-                &tiles.row,
-                0.into(),
-                self.shape.rows.into(),
-                1,
-                LoopKind::Unroll(None),
-                self.lanes_loops(tiles, body),
-            )]
+            vec![self.rows_loop(tiles, LoopKind::Unroll(None), self.lanes_loops(tiles, body))]
         };
         let lane_rows: Vec<&Linear<Name>> = self
             .domain
@@ -341,20 +371,26 @@ impl Plan<'_> {
             .iter()
             .map(|r| holds(&r.replace(&self.i, &i_at)?.replace(&self.j, &j_at)?))
             .collect::<Option<Vec<_>>>()?);
+        let first = j_at.replace(&tiles.lane, &Linear::default())?;
+        let vector =
+            |r: &Linear<Name>| holds(&worst(&r.replace(&self.i, &i_at)?, &self.j, &first, self.lanes)?);
+        let whole = all(lane_rows.iter().map(|r| vector(r)).collect::<Option<Vec<_>>>()?);
         let load = Stmt::assign(held.clone(), Expr::Load(element.clone()));
         let store = Stmt::assign(element, Expr::Load(held.clone()));
         let clear = Stmt::assign(held.clone(), zero(self.scalar));
         let (load, store) = match (full, inside) {
             (Some(full), Some(inside)) => {
-                let guarded = |then: Stmt, otherwise: Vec<Stmt>| {
-                    sequential(every(vec![Stmt::If { cond: inside.clone(), then: vec![then], otherwise }]))
+                let guarded = |then: &Stmt, otherwise: Vec<Stmt>| {
+                    let one = Stmt::If { cond: inside.clone(), then: vec![then.clone()], otherwise };
+                    let lanes = self.ragged_loops(tiles, whole.clone(), vec![then.clone()], vec![one]);
+                    vec![self.rows_loop(tiles, LoopKind::Sequential, lanes)]
                 };
                 let choose = |fast: Vec<Stmt>, slow: Vec<Stmt>| {
                     vec![Stmt::If { cond: full.clone(), then: fast, otherwise: slow }]
                 };
                 (
-                    choose(every(vec![load.clone()]), guarded(load, vec![clear])),
-                    choose(every(vec![store.clone()]), guarded(store, Vec::new())),
+                    choose(every(vec![load.clone()]), guarded(&load, vec![clear])),
+                    choose(every(vec![store.clone()]), guarded(&store, Vec::new())),
                 )
             }
             _ => (every(vec![load]), every(vec![store])),
@@ -422,8 +458,7 @@ impl Plan<'_> {
                 (Some(guard), true) => vec![Stmt::when(guard.clone(), lanes)],
                 _ => lanes,
             };
-            let rows =
-                stepped(&tiles.row, 0.into(), self.shape.rows.into(), 1, LoopKind::Unroll(None), lanes);
+            let rows = self.rows_loop(tiles, LoopKind::Unroll(None), lanes);
             result.push(stepped(k, low, high, 1, LoopKind::Sequential, self.in_taps(vec![rows])));
             Some(())
         };
@@ -485,16 +520,6 @@ impl Plan<'_> {
             value,
         }))
     }
-}
-
-/// Loops over lanes that hold a test are not for vectors.
-fn sequential(body: Vec<Stmt>) -> Vec<Stmt> {
-    body.into_iter()
-        .map(|stmt| match stmt {
-            Stmt::Loop(l) => Stmt::Loop(Loop { kind: LoopKind::Sequential, body: sequential(l.body), ..l }),
-            other => other,
-        })
-        .collect()
 }
 
 fn local(name: &Name, scalar: Scalar, dims: Vec<Expr>, storage: Storage) -> Stmt {
