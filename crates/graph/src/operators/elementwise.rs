@@ -47,6 +47,8 @@ fn single(name: &'static str, x: &Val) -> &'static str {
         ("sigmoid", Scalar::F32) => "sigmoid_single",
         ("swish", Scalar::F32) => "swish_single",
         ("gelu_tanh", Scalar::F32) => "gelu_tanh_single",
+        ("softplus", Scalar::F32) => "softplus_single",
+        ("mish", Scalar::F32) => "mish_single",
         _ => name,
     }
 }
@@ -118,7 +120,6 @@ macro_rules! primitive {
 
 primitive! {
     sqrt = sqrt;
-    log = log;
     sin = sin;
     cos = cos;
     tan = tan;
@@ -149,6 +150,30 @@ pub(super) fn exp_of(cx: &mut Cx, x: &Val) -> Val {
 pub(super) fn exp(op: &mut Op) -> Done {
     unary(op, |cx, elem, x| match elem.is_float() {
         true => exp_of(cx, &x),
+        false => need_float(elem, x),
+    })
+}
+
+/// The exponential of minus a number that is not negative, at its type. In single precision what is
+/// less than the least normal number may become 0.
+pub(super) fn exp_decay_of(cx: &mut Cx, x: &Val) -> Val {
+    match x.scalar() {
+        Scalar::F32 => cx.call("exp_decay", std::slice::from_ref(x)),
+        _ => (number(x.scalar(), 0.0) - x).exp(),
+    }
+}
+
+/// The natural logarithm at the type of `x`.
+pub(super) fn log_of(cx: &mut Cx, x: &Val) -> Val {
+    match x.scalar() {
+        Scalar::F32 => cx.call("log_single", std::slice::from_ref(x)),
+        _ => x.log(),
+    }
+}
+
+pub(super) fn log(op: &mut Op) -> Done {
+    unary(op, |cx, elem, x| match elem.is_float() {
+        true => log_of(cx, &x),
         false => need_float(elem, x),
     })
 }
