@@ -29,6 +29,11 @@ const FEW_TILES: i64 = 8;
 /// computed.
 const LARGE_PANELS: i64 = 1 << 19;
 
+/// A right matrix in memory of at most so many rows and bytes is read where it is, again for each
+/// block of rows of the result: these are then written one after the other in the order of memory,
+/// and not all of them a piece at a time.
+const IN_PLACE: (i64, i64) = (64, 1 << 20);
+
 /// A panel that is used this often is worth packing before threads share the rows.
 const USES: i64 = 4;
 
@@ -96,6 +101,8 @@ impl Tile {
 pub(super) enum Side<'f> {
     /// Element by element, given a row and a column.
     Elements(&'f dyn Fn(&mut Cx, &Val, &Val) -> Val),
+    /// The same, of a right matrix whose rows lie in memory.
+    Rows(&'f dyn Fn(&mut Cx, &Val, &Val) -> Val),
     /// Stored in the panels that [`Product::packing`] says.
     Panels(Panels),
 }
@@ -125,6 +132,10 @@ pub(super) struct Product<'f> {
 
 /// The element of the right matrix at a place of the sum and a lane.
 pub(super) type Right<'f> = &'f dyn Fn(&mut Cx, &Val, &Val) -> Val;
+
+/// The element of the right matrix at a place of the sum, for a tile from a column on that has so
+/// many lanes, in a lane.
+type RightOfTile<'f> = &'f dyn Fn(&mut Cx, &Val, &Val, i64, &Val) -> Val;
 
 /// Columns of the result that are computed in the same way: `count` tiles from `first` on, `lanes`
 /// wide, of which `used` are columns of the result.
@@ -212,10 +223,14 @@ impl Product<'_> {
             return self.by_columns(cx, &rows, &columns, Threads::Columns, false);
         }
         if n > FEW_TILES * tile.lanes {
-            return self.by_columns(cx, &rows, &columns, Threads::Columns, true);
+            let small = k <= IN_PLACE.0 && k * n * self.scalar.bytes() as i64 <= IN_PLACE.1;
+            return match self.right {
+                Side::Rows(right) if small => self.in_place(cx, &rows, columns, right),
+                _ => self.by_columns(cx, &rows, &columns, Threads::Columns, true),
+            };
         }
         let panels = (n - n % tile.lanes + tile.rest(n)) * k * self.scalar.bytes() as i64;
-        let made = matches!(self.right, Side::Elements(_));
+        let made = !matches!(self.right, Side::Panels(_));
         if made && panels > LARGE_PANELS && m / tile.rows >= USES {
             return self.by_columns(cx, &rows, &columns, Threads::Rows, true);
         }
@@ -228,6 +243,23 @@ impl Product<'_> {
             return concatenated([whole, rest].into_iter());
         }
         self.by_rows(cx, &rows, &columns)
+    }
+
+    /// Row by row of tiles, with the right matrix where it is in memory. Threads share the rows.
+    fn in_place(
+        &self,
+        cx: &mut Cx,
+        rows: &[Rows],
+        columns: Vec<Columns>,
+        right: &dyn Fn(&mut Cx, &Val, &Val) -> Val,
+    ) -> Val {
+        let (whole, rest): (Vec<_>, Vec<_>) =
+            columns.into_iter().filter(|c| some(&c.count)).partition(|c| c.used == Size::constant(c.lanes));
+        let element: RightOfTile = &|cx, k, first, _, l| right(cx, k, &(first + l.int()));
+        let whole = (!whole.is_empty()).then(|| transposed(self.rows_of_tiles(cx, rows, &whole, element)));
+        let rest =
+            (!rest.is_empty()).then(|| transposed(self.by_columns(cx, rows, &rest, Threads::Columns, true)));
+        transposed(concatenated(whole.into_iter().chain(rest)))
     }
 
     /// One tile of columns after the other, each with a panel of its own; none if there is one
@@ -282,7 +314,7 @@ impl Product<'_> {
     fn by_rows(&self, cx: &mut Cx, rows: &[Rows], columns: &[Columns]) -> Val {
         if let Side::Panels(panels) = &self.right {
             return self
-                .rows_of_tiles(cx, rows, columns, &|k, first, lanes, l| panels.at(first, lanes, k, l));
+                .rows_of_tiles(cx, rows, columns, &|_, k, first, lanes, l| panels.at(first, lanes, k, l));
         }
         let panel = match &self.cut.columns {
             Some(_) => self.panel_of_parts(cx, columns),
@@ -293,19 +325,14 @@ impl Product<'_> {
             }
         };
         cx.bind("panel", panel, |cx, panel| {
-            self.rows_of_tiles(cx, rows, columns, &|k, first, _, l| panel.at(&[k.clone(), first + l.int()]))
+            self.rows_of_tiles(cx, rows, columns, &|_, k, first, _, l| {
+                panel.at(&[k.clone(), first + l.int()])
+            })
         })
     }
 
-    /// All rows of tiles; `right` has the elements of the right matrix at a place of the sum, for a
-    /// tile from a column on that has so many lanes, in a lane.
-    fn rows_of_tiles(
-        &self,
-        cx: &mut Cx,
-        rows: &[Rows],
-        columns: &[Columns],
-        right: &dyn Fn(&Val, &Val, i64, &Val) -> Val,
-    ) -> Val {
+    /// All rows of tiles.
+    fn rows_of_tiles(&self, cx: &mut Cx, rows: &[Rows], columns: &[Columns], right: RightOfTile) -> Val {
         let parts = rows.iter().filter(|r| some(&r.count)).map(|r| {
             let block = |cx: &mut Cx, b: Val| {
                 let row = b.int() * int(r.rows) + size(&r.first);
@@ -313,7 +340,7 @@ impl Product<'_> {
                 let tiles = columns.iter().filter(|c| some(&c.count)).map(|c| {
                     joined(cx.each(kind, c.count.clone(), |cx, j| {
                         let first = j.int() * int(c.lanes) + size(&c.first);
-                        let right: Right = &|_, k, l| right(k, &first, c.lanes, l);
+                        let right: Right = &|cx, k, l| right(cx, k, &first, c.lanes, l);
                         transposed(self.block(cx, &row, r.rows, &first, c, right))
                     }))
                 });
@@ -334,7 +361,7 @@ impl Product<'_> {
     /// All columns, for all places of the sum, in memory: those of whole tiles as they are, and
     /// those of the last tile, which has some beyond the last column.
     fn panel_of_parts(&self, cx: &mut Cx, columns: &[Columns]) -> Val {
-        let Side::Elements(right) = &self.right else {
+        let (Side::Elements(right) | Side::Rows(right)) = &self.right else {
             return Refusal::internal("panels of a panel").into();
         };
         let part = |whole: bool| {
@@ -360,7 +387,7 @@ impl Product<'_> {
         let [_, _, n] = &self.extents;
         let last = size(&(n.clone() - Size::constant(1)));
         match &self.right {
-            Side::Elements(right) => right(cx, k, &(first + l.int()).min(&last)),
+            Side::Elements(right) | Side::Rows(right) => right(cx, k, &(first + l.int()).min(&last)),
             Side::Panels(_) => Refusal::internal("an element of panels without its tile").into(),
         }
     }
@@ -373,7 +400,7 @@ impl Product<'_> {
         let [a, b] = pairs::halves(left);
         let [c, d] = match &self.right {
             Side::Panels(panels) => panels.numbers(&right),
-            Side::Elements(_) => pairs::halves(&right),
+            Side::Elements(_) | Side::Rows(_) => pairs::halves(&right),
         };
         a * c + b * d
     }
@@ -399,7 +426,7 @@ impl Product<'_> {
         let sums = cx.fold(k, zeros, |cx, k, acc| {
             each(cx, &mut |cx, r| {
                 let left = match &self.left {
-                    Side::Elements(left) => left(cx, &(row + r.int()), &k),
+                    Side::Elements(left) | Side::Rows(left) => left(cx, &(row + r.int()), &k),
                     Side::Panels(panels) => panels.at(row, rows, &k, &r),
                 };
                 cx.each(Prim::MapVec, c.lanes, |cx, l| {
