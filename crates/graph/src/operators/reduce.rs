@@ -5,9 +5,10 @@ use functional::Prim;
 use loops::Size;
 
 use super::build::{Cx, Extents, product};
-use super::elementwise::{exp_of, log_of, maximum, minimum};
+use super::elementwise::{maximum, minimum};
 use super::line_reductions::{Lines, running};
 use super::movement::axes_of;
+use super::number_functions::{exp_of, log_of};
 use super::storage_type::{bottom, fit, top};
 use super::value::{Val, int, number, size};
 use super::{Done, Input, Op, Refusal, row_sums};

@@ -7,7 +7,7 @@ use functional::{Prim, build};
 use loops::{Scalar, Size};
 
 use super::build::{Cx, Extents, product, reshape, split_rows};
-use super::elementwise::{exp_decay_of, log_of};
+use super::number_functions::{exp_decay_of, log_of};
 use super::reduce::{along, in_lanes};
 use super::value::{Val, int, number};
 use super::{Input, Op, Refusal, row_sums};

@@ -49,7 +49,7 @@ pub(super) struct Tile {
     pub(super) rows: i64,
     pub(super) lanes: i64,
     /// What the lanes of the last tile are a multiple of.
-    vector: i64,
+    pub(super) vector: i64,
 }
 
 impl Tile {
@@ -144,14 +144,14 @@ pub(super) struct Columns {
     pub(super) first: Size,
     pub(super) count: Size,
     pub(super) lanes: i64,
-    used: Size,
+    pub(super) used: Size,
 }
 
 /// How the extents of a product are cut that are no numbers.
 #[derive(Clone, Default, Debug)]
 pub struct Cut {
-    rows: Option<Vec<Rows>>,
-    columns: Option<Vec<Columns>>,
+    pub(super) rows: Option<Vec<Rows>>,
+    pub(super) columns: Option<Vec<Columns>>,
 }
 
 impl Cut {
@@ -545,70 +545,4 @@ pub(super) fn concatenated(parts: impl Iterator<Item = Val>) -> Val {
         (Err(refusal), _) | (_, Err(refusal)) => Val::from(refusal),
     };
     parts.reduce(both).unwrap_or_else(|| Refusal::internal("a product of no rows or columns").into())
-}
-
-/// A name for a size that a kernel is called with, and at most so large if that is known.
-pub type Fresh<'f> = &'f mut dyn FnMut(Size, Option<i64>) -> Size;
-
-/// A product whose extents are sums of whole tiles.
-pub struct CutProduct {
-    /// Its tiles.
-    pub cut: Cut,
-    /// Its rows, as such a sum.
-    pub rows: Size,
-    /// Its columns.
-    pub columns: Size,
-}
-
-/// Cuts the extents of an `m x n` product that are no numbers. Each becomes a sum of whole tiles,
-/// whose counts get names of their own: so no tile has an edge that is not known.
-pub fn cut(registers: Registers, scalar: Scalar, m: &Size, n: &Size, fresh: Fresh) -> CutProduct {
-    let number = |n: &Size| n.as_constant().unwrap_or(TYPICAL);
-    let tile = Tile::of(registers, scalar, number(m), number(n));
-    let mut all = CutProduct { cut: Cut::default(), rows: m.clone(), columns: n.clone() };
-    if m.as_constant().is_none() {
-        let mut rows = vec![(tile.rows, fresh(m.div(&tile.rows.into()), None))];
-        let mut rest = m.rem(&tile.rows.into());
-        let mut part = (tile.rows - 1).checked_ilog2().map_or(0, |bits| 1 << bits);
-        while part > 0 {
-            let count = rest.div(&part.into());
-            // What is left of the rows may hold the first part twice.
-            let most = if rows.len() == 1 { (tile.rows - 1) / part } else { 1 };
-            rows.push((part, fresh(count, Some(most))));
-            rest = rest.rem(&part.into());
-            part /= 2;
-        }
-        let mut first = Size::default();
-        let blocks = rows.into_iter().map(|(rows, count)| {
-            let block = Rows { first: first.clone(), count: count.clone(), rows };
-            first = first.clone() + Size::constant(rows) * count;
-            block
-        });
-        all.cut.rows = Some(blocks.collect());
-        all.rows = first;
-    }
-    if n.as_constant().is_none() {
-        let (wide, vector) = (Size::constant(tile.lanes), Size::constant(tile.vector));
-        let rest = n.rem(&wide);
-        let last = rest.rem(&vector);
-        let mut columns = vec![(tile.lanes, fresh(n.div(&wide), None), tile.lanes.into())];
-        if tile.lanes > tile.vector {
-            let count = fresh(rest.div(&vector), Some(tile.lanes / tile.vector - 1));
-            columns.push((tile.vector, count, tile.vector.into()));
-        }
-        if tile.vector > 1 {
-            let some = (last.clone() + Size::constant(tile.vector - 1)).div(&vector);
-            let (some, used) = (fresh(some, Some(1)), fresh(last, Some(tile.vector - 1)));
-            columns.push((tile.vector, some, used));
-        }
-        let mut first = Size::default();
-        let tiles = columns.into_iter().map(|(lanes, count, used)| {
-            let tile = Columns { first: first.clone(), count: count.clone(), lanes, used: used.clone() };
-            first = first.clone() + count * used;
-            tile
-        });
-        all.cut.columns = Some(tiles.collect());
-        all.columns = first;
-    }
-    all
 }

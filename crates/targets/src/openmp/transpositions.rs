@@ -4,12 +4,13 @@
 //! Compilers copy such a block number by number, in loops (gcc 12) or with inserts. Here four
 //! vectors are read, eight shuffles turn them, and four vectors are written.
 
-use loops::{Access, Assign, Diagnostic, Expr, Loop, LoopKind, Scalar, Stmt};
+use loops::{Access, Assign, BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt};
 
 use crate::c::{CExpr, CStmt};
 use crate::openmp::helpers::Helper;
 use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
+use crate::openmp::scope::Form;
 
 /// Rows and columns of a block.
 const SIDE: i64 = 4;
@@ -38,8 +39,8 @@ impl Lower<'_> {
         let kinds = matches!(l.kind, LoopKind::Unroll(_)) && inner.kind == LoopKind::Vector;
         let plain = |access: &Access| access.indices.iter().all(|e| !e.has_loads());
         let along = |access: &Access, by: &Loop, other: &Loop| {
-            self.adjacent(access, &by.var, Scalar::F32)
-                && access.indices.iter().any(|e| e.mentions(&other.var))
+            let beside = self.adjacent(access, &by.var, Scalar::F32) || self.in_rows(access, &by.var);
+            beside && access.indices.iter().any(|e| e.mentions(&other.var))
         };
         let fits = kinds
             && !self.paper()
@@ -53,6 +54,31 @@ impl Lower<'_> {
             && along(target, inner, l)
             && along(from, l, inner);
         fits.then_some(Transposition { inner, to: target, from })
+    }
+
+    /// Whether neighbouring values of `var` are elements side by side of rows that follow each other
+    /// in memory: the last two subscripts are the quotient and the remainder of a place by the
+    /// length of a row.
+    fn in_rows(&self, access: &Access, var: &Name) -> bool {
+        let Ok(array) = self.array(&access.array) else { return false };
+        let [before @ .., row, Expr::Binary(rest, place, length)] = access.indices.as_slice() else {
+            return false;
+        };
+        let (Expr::Int(n), Some(dim)) = (&**length, array.dims.last()) else { return false };
+        let quotient = match rest {
+            BinaryOp::Mod => BinaryOp::FloorDiv,
+            BinaryOp::Rem => BinaryOp::Div,
+            _ => return false,
+        };
+        let quotient = Expr::Binary(quotient, place.clone(), length.clone());
+        array.elem == Elem::Scalar(Scalar::F32)
+            && array.members.iter().all(|(after, _)| *after == 0)
+            && array.form == Form::Linear
+            && access.path.is_empty()
+            && *dim == CExpr::int(*n)
+            && *row == quotient
+            && before.iter().all(|e| !e.mentions(var))
+            && place.advances_with(var)
     }
 
     /// The call that copies a block.
