@@ -1,5 +1,5 @@
-//! Functions of one number. In single precision they are programs of the library, of which compilers
-//! make vectors.
+//! Functions of one number. In single precision they are programs of the library, of which
+//! compilers make vectors.
 
 use loops::Scalar;
 

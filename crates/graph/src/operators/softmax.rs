@@ -84,7 +84,7 @@ impl Soft {
         row_sums::sum(cx, self.kind, n, &zero, &mut |cx, k, acc| acc + exp(cx, k))
     }
 
-    /// What a row is taken on with: the reciprocal of the sum of its exponentials, or its logarithm.
+    /// What all results of a row need of the sum: its reciprocal, or its logarithm.
     fn common(&self, cx: &mut Cx, total: &Val) -> Val {
         match self.log {
             true => log_of(cx, total),

@@ -56,9 +56,9 @@ impl Lower<'_> {
         fits.then_some(Transposition { inner, to: target, from })
     }
 
-    /// Whether neighbouring values of `var` are elements side by side of rows that follow each other
-    /// in memory: the last two subscripts are the quotient and the remainder of a place by the
-    /// length of a row.
+    /// Whether neighbouring values of `var` are elements side by side of rows that follow each
+    /// other in memory: the last two subscripts are the quotient and the remainder of a place by
+    /// the length of a row.
     fn in_rows(&self, access: &Access, var: &Name) -> bool {
         let Ok(array) = self.array(&access.array) else { return false };
         let [before @ .., row, Expr::Binary(rest, place, length)] = access.indices.as_slice() else {
