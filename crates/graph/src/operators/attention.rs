@@ -3,7 +3,7 @@
 use loops::{Scalar, Size};
 
 use super::build::{Cx, Extents};
-use super::elementwise::exp_of;
+use super::number_functions::exp_of;
 use super::storage_type::{carrier, cast, fit};
 use super::value::{Val, int, number, size, truth};
 use super::{Done, Input, Op, Refusal};
@@ -251,7 +251,7 @@ impl Attention {
             if self.softcap > 0.0 {
                 let cap = number(scalar, self.softcap);
                 let inner = fit(cx, elem, sum / &cap);
-                let inner = super::elementwise::tanh_of(cx, &inner);
+                let inner = super::number_functions::tanh_of(cx, &inner);
                 let inner = fit(cx, elem, inner);
                 return fit(cx, elem, inner * cap);
             }

@@ -4,6 +4,7 @@
 use loops::Scalar;
 
 use super::build::{Cx, broadcast};
+use super::number_functions::{erf_of, exp_of, log_of, tanh_of};
 use super::storage_type::{cast, fit, is_unsigned};
 use super::value::{Val, int, number};
 use super::{Done, Input, Op, Refusal};
@@ -47,6 +48,8 @@ fn single(name: &'static str, x: &Val) -> &'static str {
         ("sigmoid", Scalar::F32) => "sigmoid_single",
         ("swish", Scalar::F32) => "swish_single",
         ("gelu_tanh", Scalar::F32) => "gelu_tanh_single",
+        ("softplus", Scalar::F32) => "softplus_single",
+        ("mish", Scalar::F32) => "mish_single",
         _ => name,
     }
 }
@@ -54,15 +57,6 @@ fn single(name: &'static str, x: &Val) -> &'static str {
 /// The logistic function at the type of `x`.
 pub(super) fn sigmoid_of(cx: &mut Cx, x: &Val) -> Val {
     cx.call(single("sigmoid", x), std::slice::from_ref(x))
-}
-
-/// The hyperbolic tangent at the type of `x`. In single precision it is that of the library, which
-/// compilers can vectorise.
-pub(super) fn tanh_of(cx: &mut Cx, x: &Val) -> Val {
-    match x.scalar() {
-        Scalar::F32 => cx.call("tanh_single", std::slice::from_ref(x)),
-        _ => x.tanh(),
-    }
 }
 
 pub(super) fn tanh(op: &mut Op) -> Done {
@@ -118,7 +112,6 @@ macro_rules! primitive {
 
 primitive! {
     sqrt = sqrt;
-    log = log;
     sin = sin;
     cos = cos;
     tan = tan;
@@ -137,15 +130,6 @@ pub(super) fn shrink(op: &mut Op) -> Done {
     unary(op, |cx, _, x| cx.call_with("shrink", &x, &[bias, lambd]))
 }
 
-/// The exponential at the type of `x`. In single precision it is that of the library, which
-/// compilers can vectorise.
-pub(super) fn exp_of(cx: &mut Cx, x: &Val) -> Val {
-    match x.scalar() {
-        Scalar::F32 => cx.call("exp_single", std::slice::from_ref(x)),
-        _ => x.exp(),
-    }
-}
-
 pub(super) fn exp(op: &mut Op) -> Done {
     unary(op, |cx, elem, x| match elem.is_float() {
         true => exp_of(cx, &x),
@@ -153,12 +137,11 @@ pub(super) fn exp(op: &mut Op) -> Done {
     })
 }
 
-/// The error function at the type of `x`.
-pub(super) fn erf_of(cx: &mut Cx, x: &Val) -> Val {
-    match x.scalar() {
-        Scalar::F64 => cx.call("erf_double", std::slice::from_ref(x)),
-        _ => cx.call("erf_single", std::slice::from_ref(x)),
-    }
+pub(super) fn log(op: &mut Op) -> Done {
+    unary(op, |cx, elem, x| match elem.is_float() {
+        true => log_of(cx, &x),
+        false => need_float(elem, x),
+    })
 }
 
 pub(super) fn erf(op: &mut Op) -> Done {

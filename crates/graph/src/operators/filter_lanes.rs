@@ -297,39 +297,73 @@ impl Tile<'_> {
         // Sums stay in registers if all their subscripts are numbers. A tile that is written with a
         // stride is first stored in a local array, after everything that is the same at all
         // positions has been applied in the lanes.
-        let applied = |cx: &mut Cx, after: &Stages, value: Val, m: &Val, place: Val| {
-            let place = [self.number.clone(), m.clone(), place];
-            after.apply(cx, value, &place, &[1, 1, win.kernel.len()])
-        };
         cx.bind("sums", sums, |cx, sums| {
             let tile = cx.each(Prim::MapUnroll, places, |cx, r| {
                 cx.each(Prim::MapVec, lanes, |cx, l| {
                     // Lanes that are no filters have what the last one has.
                     let m = (&self.first + l.int()).min(&int(self.all.tiles.filters - 1));
                     let value = (self.all.last)(cx, sums.at(&[r.clone(), l]), &m);
-                    applied(cx, self.all.after, value, &m, int(0))
+                    let place = [self.number.clone(), m, int(0)];
+                    self.all.after.apply(cx, value, &place, &[1, 1, win.kernel.len()])
                 })
             });
-            cx.bind("tile", tile.stored(), |cx, tile| {
-                transposed(cx.each(Prim::MapSeq, used, |cx, l| {
-                    let element = |cx: &mut Cx, r: Val| {
-                        let value = tile.at(&[r.clone(), l.clone()]);
-                        let m = &self.first + l.int();
-                        applied(cx, self.all.beside, value, &m, self.place(from, &r))
-                    };
-                    let (pieces, rest) = (places / PIECE, places % PIECE);
-                    let whole = (pieces > 0).then(|| {
-                        joined(cx.each(Prim::MapUnroll, pieces, |cx, h| {
-                            cx.each(Prim::MapVec, PIECE, |cx, r| element(cx, h.int() * int(PIECE) + r.int()))
-                        }))
+            cx.bind("tile", tile.stored(), |cx, tile| self.written(cx, from, &tile, (places, used)))
+        })
+    }
+
+    /// The numbers of a tile where they belong: blocks of four places by four filters, which
+    /// processors turn in registers, and what is left of both.
+    fn written(&self, cx: &mut Cx, from: &[Val], tile: &Val, (places, used): (i64, i64)) -> Val {
+        let (pieces, rest) = (places / PIECE, places % PIECE);
+        let (fours, left) = (used / PIECE, used % PIECE);
+        let strip = |cx: &mut Cx, (filter, filters): (i64, i64), first: &Val, count: i64| {
+            transposed(cx.each(Prim::MapSeq, filters, |cx, i| {
+                let l = i.int() + int(filter);
+                cx.each(Prim::MapVec, count, |cx, r| {
+                    let r = first + r.int();
+                    self.beside(cx, from, tile.at(&[r.clone(), l.clone()]), [&r, &l])
+                })
+            }))
+        };
+        let whole = (pieces > 0).then(|| {
+            joined(cx.each(Prim::MapUnroll, pieces, |cx, h| {
+                let first = h.int() * int(PIECE);
+                let blocks = (fours > 0).then(|| {
+                    let all = cx.each(Prim::MapSeq, fours, |cx, c| {
+                        self.turned(cx, from, tile, [&first, &(c.int() * int(PIECE))])
                     });
-                    let last = (rest > 0).then(|| {
-                        cx.each(Prim::MapVec, rest, |cx, r| element(cx, int(places - rest) + r.int()))
-                    });
-                    concatenated(whole.into_iter().chain(last))
-                }))
+                    joined(all)
+                });
+                let behind = (left > 0).then(|| transposed(strip(cx, (used - left, left), &first, PIECE)));
+                transposed(concatenated(blocks.into_iter().chain(behind)))
+            }))
+        });
+        let last = (rest > 0).then(|| strip(cx, (0, used), &int(places - rest), rest));
+        concatenated(whole.into_iter().chain(last))
+    }
+
+    /// A block of a tile from a place and a filter on, filter by filter.
+    fn turned(&self, cx: &mut Cx, from: &[Val], tile: &Val, [place, filter]: [&Val; 2]) -> Val {
+        let turned = cx.each(Prim::MapUnroll, PIECE, |cx, i| {
+            cx.each(Prim::MapVec, PIECE, |_, r| tile.at(&[place + r.int(), filter + i.int()]))
+        });
+        if self.all.beside.stages.is_empty() {
+            return turned;
+        }
+        cx.bind("turned", turned.stored(), |cx, turned| {
+            cx.each(Prim::MapUnroll, PIECE, |cx, i| {
+                cx.each(Prim::MapVec, PIECE, |cx, r| {
+                    let value = turned.at(&[i.clone(), r.clone()]);
+                    self.beside(cx, from, value, [&(place + r.int()), &(filter + i.int())])
+                })
             })
         })
+    }
+
+    /// What is done with a number at a place where a tile is written.
+    fn beside(&self, cx: &mut Cx, from: &[Val], value: Val, [r, l]: [&Val; 2]) -> Val {
+        let place = [self.number.clone(), &self.first + l.int(), self.place(from, r)];
+        self.all.beside.apply(cx, value, &place, &[1, 1, self.all.win.kernel.len()])
     }
 
     /// The number of a place among all of them.

@@ -471,7 +471,9 @@ fn sample(
             None => Side::Elements(&left),
         };
         let right = |cx: &mut Cx, k: &Val, column: &Val| element(cx, None, k, column);
-        let (right, pairs, last) = (Side::Elements(&right), false, &with_last);
+        let in_rows = image.form == Form::Sample && win.kernel.iter().chain(&win.strides).all(|n| *n == 1);
+        let right = if in_rows { Side::Rows(&right) } else { Side::Elements(&right) };
+        let (pairs, last) = (false, &with_last);
         let (extents, cut) = (tiles::sizes(extents), tiles::Cut::default());
         let product = Product { extents, cut, registers, scalar, pairs, left, right, last }.build(cx);
         placed(cx, product)

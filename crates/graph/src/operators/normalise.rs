@@ -1,31 +1,61 @@
 //! Normalisations: batch, layer, instance, group, root mean square, norms, local response.
 
-use loops::Size;
+use functional::Prim;
+use loops::{Scalar, Size};
 
 use super::build::{Cx, Extents, product};
 use super::value::{Val, int, number, size};
-use super::{Done, Input, Op, Refusal};
+use super::{Done, Input, Op, Refusal, row_sums};
 use crate::types::ElementType;
 
-/// Mean and variance of `element` over a box, in two passes, for `f`.
+/// Numbers that are summed up.
+enum Numbers<'a> {
+    /// Those of a box, by their places.
+    Box(&'a [Size], &'a dyn Fn(&[Val]) -> Val),
+    /// Those of a row of so many numbers, in partial sums of this kind.
+    Row(&'a Size, Prim, &'a dyn Fn(&Val) -> Val),
+}
+
+impl Numbers<'_> {
+    /// How many there are.
+    fn count(&self) -> Size {
+        match self {
+            Numbers::Box(inner, _) => product(inner),
+            Numbers::Row(n, ..) => (*n).clone(),
+        }
+    }
+
+    /// The sum of what `step` adds to an accumulator for each.
+    fn sum(&self, cx: &mut Cx, scalar: Scalar, step: &dyn Fn(&mut Cx, Val, Val) -> Val) -> Val {
+        let zero = number(scalar, 0.0);
+        match self {
+            Numbers::Box(inner, element) => {
+                cx.fold_all(inner, zero, &mut |cx, k, acc| step(cx, element(k), acc))
+            }
+            Numbers::Row(n, kind, element) => {
+                row_sums::sum(cx, *kind, n, &zero, &mut |cx, k, acc| step(cx, element(&k), acc))
+            }
+        }
+    }
+}
+
+/// Mean and variance of numbers, in two passes, for `f`.
 fn moments(
     cx: &mut Cx,
-    inner: &[Size],
-    scalar: loops::Scalar,
-    element: &dyn Fn(&[Val]) -> Val,
+    numbers: &Numbers<'_>,
+    scalar: Scalar,
     f: &mut dyn FnMut(&mut Cx, Val, Val) -> Val,
 ) -> Val {
-    let count = size(&product(inner)).to(scalar);
-    let sum = cx.fold_all(inner, number(scalar, 0.0), &mut |_, k, acc| acc + element(k));
+    let count = size(&numbers.count()).to(scalar);
+    let sum = numbers.sum(cx, scalar, &|_, value, acc| acc + value);
     cx.bind("mean", sum / &count, |cx, mean| {
-        let squares = cx.fold_all(inner, number(scalar, 0.0), &mut |cx, k, acc| {
-            cx.bind("d", element(k) - &mean, |_, d| acc + &d * &d)
-        });
+        let squares =
+            numbers.sum(cx, scalar, &|cx, value, acc| cx.bind("d", value - &mean, |_, d| acc + &d * &d));
         cx.bind("variance", squares / &count, |cx, variance| f(cx, mean, variance))
     })
 }
 
-fn one(scalar: loops::Scalar) -> Val {
+fn one(scalar: Scalar) -> Val {
     number(scalar, 1.0)
 }
 
@@ -53,7 +83,8 @@ pub(super) fn batch_normalization(op: &mut Op) -> Done {
     let merged = |c: &Val, k: &[Val]| [&k[..1], std::slice::from_ref(c), &k[1..]].concat();
     // mean and variance of each channel, then the results
     let statistics = op.cx.tensor(&channels, &mut |cx, c| {
-        moments(cx, &inner, scalar, &|k| x.at(&merged(&c[0], k)), &mut |_, m, v| m.pair(&v))
+        let numbers = Numbers::Box(&inner, &|k| x.at(&merged(&c[0], k)));
+        moments(cx, &numbers, scalar, &mut |_, m, v| m.pair(&v))
     });
     let shape = x.shape.clone();
     let mix = |old: Val, new: Val| old * number(scalar, momentum) + new * number(scalar, 1.0 - momentum);
@@ -90,19 +121,20 @@ fn layer(op: &mut Op, centred: bool) -> Done {
     let elem = x.elem;
     let mut kept = outer.clone();
     kept.extend(vec![Size::constant(1); inner.len()]);
+    let (count, lanes) = (product(&inner), row_sums::kind(op.fast.is_some()));
     // mean (or 0) and the reciprocal of the deviation of each row
     let statistics = op.cx.tensor(&outer, &mut |cx, at| {
-        let element = |k: &[Val]| x.at(&[at, k].concat());
+        let row = row_sums::flat(x.at(at), inner.len());
+        let element = |k: &Val| row.at(std::slice::from_ref(k));
+        let numbers = Numbers::Row(&count, lanes, &element);
         if centred {
-            moments(cx, &inner, scalar, &element, &mut |_, mean, variance| {
+            moments(cx, &numbers, scalar, &mut |_, mean, variance| {
                 let deviation = (variance + number(scalar, epsilon)).sqrt();
                 mean.pair(&(one(scalar) / deviation))
             })
         } else {
-            let sum = cx.fold_all(&inner, number(scalar, 0.0), &mut |cx, k, acc| {
-                cx.bind("v", element(k), |_, v| acc + &v * &v)
-            });
-            let square = sum / size(&product(&inner)).to(scalar);
+            let sum = numbers.sum(cx, scalar, &|cx, value, acc| cx.bind("v", value, |_, v| acc + &v * &v));
+            let square = sum / size(&count).to(scalar);
             number(scalar, 0.0).pair(&(one(scalar) / (square + number(scalar, epsilon)).sqrt()))
         }
     });
@@ -160,14 +192,13 @@ fn grouped(op: &mut Op, x: &Input, groups: i64, per_group: bool) -> Done {
     let width = x.shape[1]
         .exact_div(&Size::constant(groups))
         .ok_or_else(|| Refusal::inputs(format!("{} channels are not {groups} groups", x.shape[1])))?;
-    let inner: Extents = [std::slice::from_ref(&width), &x.shape[2..]].concat();
+    let count = product(&[std::slice::from_ref(&width), &x.shape[2..]].concat());
+    let lanes = row_sums::kind(op.fast.is_some());
     let outer = vec![x.shape[0].clone(), Size::constant(groups)];
     let statistics = op.cx.tensor(&outer, &mut |cx, at| {
-        let element = |k: &[Val]| {
-            let c = at[1].int() * size(&width) + k[0].int();
-            x.at(&[&[at[0].clone(), c], &k[1..]].concat())
-        };
-        moments(cx, &inner, scalar, &element, &mut |_, mean, variance| {
+        let sample = row_sums::flat(x.at(&at[..1]), x.rank() - 1);
+        let element = |k: &Val| sample.at(&[at[1].int() * size(&count) + k.int()]);
+        moments(cx, &Numbers::Row(&count, lanes, &element), scalar, &mut |_, mean, variance| {
             mean.pair(&(one(scalar) / (variance + number(scalar, epsilon)).sqrt()))
         })
     });
@@ -215,7 +246,7 @@ pub(super) fn mean_variance_normalization(op: &mut Op) -> Done {
             others.iter().zip(at).for_each(|(d, i)| place[*d] = i.clone());
             x.at(&place)
         };
-        moments(cx, &inner, scalar, &element, &mut |_, mean, variance| mean.pair(&variance))
+        moments(cx, &Numbers::Box(&inner, &element), scalar, &mut |_, mean, variance| mean.pair(&variance))
     });
     let statistics = if outer.is_empty() { statistics } else { statistics.stored() };
     let val = op.cx.bind("statistics", statistics, |cx, st| {

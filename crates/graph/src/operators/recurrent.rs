@@ -121,7 +121,7 @@ impl Network {
         match self.functions[direction * per + k].as_str() {
             "sigmoid" => super::elementwise::sigmoid_of(cx, &x),
             "relu" => cx.call("relu", &[x]),
-            _ => super::elementwise::tanh_of(cx, &x),
+            _ => super::number_functions::tanh_of(cx, &x),
         }
     }
 

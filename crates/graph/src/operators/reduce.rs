@@ -2,20 +2,23 @@
 //! extremes.
 
 use functional::Prim;
-use loops::{Scalar, Size};
+use loops::Size;
 
-use super::build::{Cx, Extents, product, split_rows};
-use super::elementwise::{exp_of, maximum, minimum};
+use super::build::{Cx, Extents, product};
+use super::elementwise::{maximum, minimum};
 use super::line_reductions::{Lines, running};
 use super::movement::axes_of;
+use super::number_functions::{exp_of, log_of};
 use super::storage_type::{bottom, fit, top};
 use super::value::{Val, int, number, size};
-use super::{Done, Input, Op, Refusal};
+use super::{Done, Input, Op, Refusal, row_sums};
 use crate::types::ElementType;
 
 /// What a reduction does: the first accumulator, one step, and what becomes of the last accumulator
 /// over `n` elements.
 struct Kind {
+    /// Whether a step adds something to the accumulator.
+    adds: bool,
     init: fn(ElementType) -> Val,
     step: fn(&mut Cx, ElementType, Val, Val) -> Val,
     last: fn(&mut Cx, ElementType, Val, &Size) -> Val,
@@ -82,11 +85,22 @@ fn reduce(op: &mut Op, kind: &Kind) -> Done {
         op.result(val, elem, shape);
         return Ok(());
     }
+    let kept = x.rank() - axes.len();
+    let rows = kind.adds && kept < x.rank() && axes.iter().all(|axis| *axis >= kept);
+    let lanes = row_sums::kind(op.fast.is_some());
     op.tensor(elem, &shape, &mut |cx, at| {
-        let acc = cx.fold_all(&inner, (kind.init)(elem), &mut |cx, k, acc| {
-            let v = x.at(&merged(&axes, x.rank(), keepdims, at, k));
-            cx.bind("v", v, |cx, v| (kind.step)(cx, elem, v, acc))
-        });
+        let init = (kind.init)(elem);
+        let acc = if rows {
+            let row = row_sums::flat(x.at(&at[..kept]), axes.len());
+            row_sums::sum(cx, lanes, &count, &init, &mut |cx, k, acc| {
+                cx.bind("v", row.at(&[k]), |cx, v| (kind.step)(cx, elem, v, acc))
+            })
+        } else {
+            cx.fold_all(&inner, init, &mut |cx, k, acc| {
+                let v = x.at(&merged(&axes, x.rank(), keepdims, at, k));
+                cx.bind("v", v, |cx, v| (kind.step)(cx, elem, v, acc))
+            })
+        };
         cx.bind("total", acc, |cx, acc| (kind.last)(cx, elem, acc, &count))
     });
     Ok(())
@@ -124,28 +138,31 @@ fn reduced_lines(op: &mut Op, x: &Input, axes: &[usize], shape: &[Size], kind: &
 }
 
 macro_rules! reductions {
-    ($($name:ident = $init:expr, $step:expr, $last:expr;)*) => {
+    ($adds:literal: $($name:ident = $init:expr, $step:expr, $last:expr;)*) => {
         $(pub(super) fn $name(op: &mut Op) -> Done {
-            reduce(op, &Kind { init: $init, step: $step, last: $last })
+            reduce(op, &Kind { adds: $adds, init: $init, step: $step, last: $last })
         })*
     };
 }
 
-reductions! {
+reductions! { true:
     sum = zero, |_, _, v, acc| acc + v, keep;
-    product_of = one, |_, _, v, acc| acc * v, keep;
     mean = zero, |_, _, v, acc| acc + v, |cx, elem, acc, n| {
         let n = size(n).to(acc.scalar());
         super::elementwise::arithmetic(cx, "Div", elem, acc, n)
     };
-    max = bottom, |cx, elem, v, acc| maximum(cx, elem, v, acc), keep;
-    min = top, |cx, elem, v, acc| minimum(cx, elem, v, acc), keep;
     l1 = zero, |_, _, v, acc| acc + v.abs(), keep;
     l2 = zero, |_, _, v, acc| acc + &v * &v, |_, elem, acc, _| {
         if elem.is_float() { acc.sqrt() } else { acc.to(loops::Scalar::F64).sqrt().to(acc.scalar()) }
     };
-    log_sum = zero, |_, _, v, acc| acc + v, |_, _, acc, _| acc.log();
+    log_sum = zero, |_, _, v, acc| acc + v, |cx, _, acc, _| log_of(cx, &acc);
     sum_square = zero, |_, _, v, acc| acc + &v * &v, keep;
+}
+
+reductions! { false:
+    product_of = one, |_, _, v, acc| acc * v, keep;
+    max = bottom, |cx, elem, v, acc| maximum(cx, elem, v, acc), keep;
+    min = top, |cx, elem, v, acc| minimum(cx, elem, v, acc), keep;
 }
 
 /// The largest element is taken off before the exponentials, so that nothing overflows.
@@ -227,8 +244,7 @@ fn rows(op: &mut Op, name: &str, default_axis: i64) -> Done {
         let flat = vec![product(&x.shape[..axis]), product(&x.shape[axis..])];
         let matrix = super::build::reshape(&mut op.cx, &x.val, &x.shape, &flat);
         let flat_input = Input { val: matrix, elem: x.elem, shape: flat.clone() };
-        let result =
-            along(&mut op.cx, &flat_input, 1, &flat[1], &mut |cx, row| cx.call(named(name, x.elem), &[row]));
+        let result = along(&mut op.cx, &flat_input, 1, &flat[1], &mut |cx, row| cx.call(name, &[row]));
         let val = super::build::reshape(&mut op.cx, &result, &flat, &x.shape);
         op.result(val, x.elem, x.shape);
         return Ok(());
@@ -241,38 +257,14 @@ fn rows(op: &mut Op, name: &str, default_axis: i64) -> Done {
     Ok(())
 }
 
-/// The program of this name for elements of a type.
-fn named(name: &str, elem: ElementType) -> &str {
-    match (name, elem) {
-        ("softmax", ElementType::F32) => "softmax_single",
-        _ => name,
-    }
-}
-
 /// A program of the library on a row. Softmax of narrow types is rounded after each step, as its
 /// definition by other operators is.
 fn row_program(cx: &mut Cx, name: &str, elem: ElementType, n: &Size, row: Val) -> Val {
     if name == "softmax" && elem.scalar().is_none() {
         return narrow_softmax(cx, elem, n, row);
     }
-    if name == "log_softmax" && elem == ElementType::F32 {
-        return log_softmax_single(cx, n, &row);
-    }
-    let result = cx.call(named(name, elem), &[row]);
+    let result = cx.call(name, &[row]);
     fitted(cx, elem, n, result)
-}
-
-/// As `log_softmax` of the library, with exponentials that are vectors.
-fn log_softmax_single(cx: &mut Cx, n: &Size, row: &Val) -> Val {
-    let largest = cx.fold(n, number(Scalar::F32, f64::NEG_INFINITY), |_, k, acc| row.at(&[k]).max(&acc));
-    cx.bind("largest", largest, |cx, largest| {
-        let exps = cx.generate(n, |cx, k| exp_of(cx, &(row.at(&[k]) - &largest)));
-        let offset = cx.bind("exps", exps.stored(), |cx, exps| {
-            let total = cx.fold(n, number(Scalar::F32, 0.0), |_, k, acc| exps.at(&[k]) + acc);
-            total.log()
-        });
-        cx.bind("offset", offset, |cx, offset| cx.generate(n, |_, k| row.at(&[k]) - &largest - &offset))
-    })
 }
 
 /// Exponentials divided by their sum, each step rounded to the element type.
@@ -311,95 +303,6 @@ fn fitted(cx: &mut Cx, elem: ElementType, n: &Size, row: Val) -> Val {
     })
 }
 
-/// So many rows at most have their sums in registers side by side.
-const ROWS: i64 = 8;
-
-/// Softmax of rows in memory, or its logarithm in single precision, for C. It takes several rows at
-/// a time, because in the sum of one row each addition waits for the one before.
-fn softmax_rows(op: &mut Op, log: bool) -> Result<Option<()>, Refusal> {
-    let x = op.input(0)?;
-    let rank = x.rank();
-    let known = |scalar: Scalar| if log { scalar == Scalar::F32 } else { scalar.is_float() };
-    let plain = op.fast.is_some() && op.call.opset >= 13 && rank > 0 && x.elem.scalar().is_some_and(known);
-    if !plain || op.axis(op.int("axis", -1), rank)? + 1 != rank {
-        return Ok(None);
-    }
-    let (Some(rows), Some(n)) =
-        (product(&x.shape[..rank - 1]).as_constant(), x.shape[rank - 1].as_constant())
-    else {
-        return Ok(None);
-    };
-    let Some(block) = (2..=ROWS).rev().find(|block| rows > 0 && rows % block == 0).filter(|_| n > 0) else {
-        return Ok(None);
-    };
-    let (elem, scalar) = (x.elem, x.scalar());
-    let length = x.shape[rank - 1].clone();
-    let lanes = op.fast.map_or(1, |registers| registers.lanes(scalar));
-    let cx = &mut op.cx;
-    let matrix = super::build::reshape(cx, &x.val, &x.shape, &[Size::constant(rows), length.clone()]);
-    let val = cx.generate(&Size::constant(rows / block), |cx, b| {
-        let element = |r: &Val, k: &Val| matrix.at(&[b.int() * int(block) + r.int(), k.clone()]);
-        let total = |cx: &mut Cx, exps: &Val| {
-            let zeros = cx.each(Prim::MapUnroll, block, |_, _| number(scalar, 0.0));
-            cx.fold(&length, zeros, |cx, k, acc| {
-                cx.each(Prim::MapUnroll, block, |_, r| exps.at(&[r.clone(), k.clone()]) + acc.at(&[r]))
-            })
-        };
-        if log {
-            let all =
-                cx.each(Prim::MapSeq, block, |cx, r| largest(cx, scalar, n, lanes, &|k| element(&r, k)));
-            return cx.bind("largest", all.stored(), |cx, all| {
-                let exps = cx.each(Prim::MapSeq, block, |cx, r| {
-                    cx.each(Prim::MapVec, n, |cx, k| {
-                        exp_of(cx, &(element(&r, &k) - all.at(std::slice::from_ref(&r))))
-                    })
-                });
-                cx.bind("exps", exps.stored(), |cx, exps| {
-                    let total = total(cx, &exps);
-                    cx.bind("total", total.stored(), |cx, total| {
-                        cx.each(Prim::MapSeq, block, |cx, r| {
-                            let largest = all.at(std::slice::from_ref(&r));
-                            let offset = total.at(std::slice::from_ref(&r)).log();
-                            cx.bind("offset", offset, |cx, offset| {
-                                cx.each(Prim::MapVec, n, |_, k| element(&r, &k) - &largest - &offset)
-                            })
-                        })
-                    })
-                })
-            });
-        }
-        let exps = cx.each(Prim::MapSeq, block, |cx, r| {
-            let largest = largest(cx, scalar, n, lanes, &|k| element(&r, k));
-            cx.bind("largest", largest, |cx, largest| {
-                cx.each(Prim::MapVec, n, |cx, k| exp_of(cx, &(element(&r, &k) - &largest)))
-            })
-        });
-        cx.bind("exps", exps.stored(), |cx, exps| {
-            let total = total(cx, &exps);
-            cx.bind("total", total.stored(), |cx, total| {
-                cx.each(Prim::MapSeq, block, |cx, r| {
-                    cx.each(Prim::MapVec, n, |_, k| {
-                        exps.at(&[r.clone(), k]) / total.at(std::slice::from_ref(&r))
-                    })
-                })
-            })
-        })
-    });
-    let val = match val.term() {
-        Ok(term) => split_rows(functional::build::join(term).into(), &x.shape[..rank - 1]),
-        Err(refusal) => refusal.into(),
-    };
-    op.result(val, elem, x.shape);
-    Ok(Some(()))
-}
-
-/// The maximum of `n` numbers, in vectors. The order of comparisons affects only the sign of a
-/// zero. The result is only subtracted from numbers here, so this does not matter.
-fn largest(cx: &mut Cx, scalar: Scalar, n: i64, lanes: i64, element: &dyn Fn(&Val) -> Val) -> Val {
-    let lowest = number(scalar, f64::NEG_INFINITY);
-    in_lanes(cx, (n, lanes), &lowest, element, &|value, acc| value.max(acc))
-}
-
 /// `n` numbers put together by an operation that may take them in any order, in vectors.
 pub(super) fn in_lanes(
     cx: &mut Cx,
@@ -419,28 +322,51 @@ pub(super) fn in_lanes(
         })
     });
     cx.bind("each", each, |cx, each| {
-        let of_all = cx.fold(&Size::constant(lanes), start.clone(), |_, l, acc| step(&each.at(&[l]), &acc));
-        if rest == 0 {
-            return of_all;
-        }
-        cx.fold(&Size::constant(rest), of_all, |_, k, acc| {
-            step(&element(&(k.int() + int(vectors * lanes))), &acc)
+        let parts = (0..lanes).map(|l| each.at(&[int(l)])).collect();
+        in_pairs(cx, parts, step, &mut |cx, of_all| {
+            cx.fold(&Size::constant(rest), of_all, |_, k, acc| {
+                step(&element(&(k.int() + int(vectors * lanes))), &acc)
+            })
         })
     })
 }
 
-pub(super) fn softmax(op: &mut Op) -> Done {
-    if softmax_rows(op, false)?.is_some() {
-        return Ok(());
+/// `last` of what numbers give together: of two at a time, until one is left.
+fn in_pairs(
+    cx: &mut Cx,
+    parts: Vec<Val>,
+    step: &dyn Fn(&Val, &Val) -> Val,
+    last: &mut dyn FnMut(&mut Cx, Val) -> Val,
+) -> Val {
+    fn pairs(
+        cx: &mut Cx,
+        (parts, mut done): (&[Val], Vec<Val>),
+        step: &dyn Fn(&Val, &Val) -> Val,
+        last: &mut dyn FnMut(&mut Cx, Val) -> Val,
+    ) -> Val {
+        match parts {
+            [a, b, rest @ ..] => cx.bind("both", step(a, b), |cx, both| {
+                done.push(both);
+                pairs(cx, (rest, done), step, last)
+            }),
+            rest => {
+                done.extend_from_slice(rest);
+                in_pairs(cx, done, step, last)
+            }
+        }
     }
-    rows(op, "softmax", -1)
+    match &parts[..] {
+        [one] => last(cx, one.clone()),
+        parts => pairs(cx, (parts, Vec::new()), step, last),
+    }
+}
+
+pub(super) fn softmax(op: &mut Op) -> Done {
+    if super::softmax::rows(op, false)? { Ok(()) } else { rows(op, "softmax", -1) }
 }
 
 pub(super) fn log_softmax(op: &mut Op) -> Done {
-    if softmax_rows(op, true)?.is_some() {
-        return Ok(());
-    }
-    rows(op, "log_softmax", -1)
+    if super::softmax::rows(op, true)? { Ok(()) } else { rows(op, "log_softmax", -1) }
 }
 
 pub(super) fn hardmax(op: &mut Op) -> Done {
@@ -537,14 +463,19 @@ pub(super) fn global_pool(op: &mut Op, largest: bool) -> Done {
     let mut shape = x.shape[..2].to_vec();
     shape.extend(vec![Size::constant(1); inner.len()]);
     let count = size(&product(&inner)).to(x.scalar());
+    let lanes = row_sums::kind(op.fast.is_some());
     op.tensor(elem, &shape, &mut |cx, at| {
-        let init = if largest { bottom(elem) } else { zero(elem) };
-        let total = cx.fold_all(&inner, init, &mut |cx, k, acc| {
-            let place = [&at[..2], k].concat();
-            let v = x.at(&place);
-            if largest { maximum(cx, elem, v, acc) } else { acc + v }
-        });
-        if largest { total } else { total / &count }
+        if largest || inner.is_empty() {
+            let init = if largest { bottom(elem) } else { zero(elem) };
+            return cx.fold_all(&inner, init, &mut |cx, k, acc| {
+                let v = x.at(&[&at[..2], k].concat());
+                if largest { maximum(cx, elem, v, acc) } else { acc + v }
+            });
+        }
+        let row = row_sums::flat(x.at(&at[..2]), inner.len());
+        let total =
+            row_sums::sum(cx, lanes, &product(&inner), &zero(elem), &mut |_, k, acc| acc + row.at(&[k]));
+        total / &count
     });
     Ok(())
 }

@@ -29,6 +29,11 @@ const FEW_TILES: i64 = 8;
 /// computed.
 const LARGE_PANELS: i64 = 1 << 19;
 
+/// A right matrix in memory of at most so many rows and bytes is read where it is, again for each
+/// block of rows of the result: these are then written one after the other in the order of memory,
+/// and not all of them a piece at a time.
+const IN_PLACE: (i64, i64) = (64, 1 << 20);
+
 /// A panel that is used this often is worth packing before threads share the rows.
 const USES: i64 = 4;
 
@@ -44,7 +49,7 @@ pub(super) struct Tile {
     pub(super) rows: i64,
     pub(super) lanes: i64,
     /// What the lanes of the last tile are a multiple of.
-    vector: i64,
+    pub(super) vector: i64,
 }
 
 impl Tile {
@@ -96,6 +101,8 @@ impl Tile {
 pub(super) enum Side<'f> {
     /// Element by element, given a row and a column.
     Elements(&'f dyn Fn(&mut Cx, &Val, &Val) -> Val),
+    /// The same, of a right matrix whose rows lie in memory.
+    Rows(&'f dyn Fn(&mut Cx, &Val, &Val) -> Val),
     /// Stored in the panels that [`Product::packing`] says.
     Panels(Panels),
 }
@@ -126,6 +133,10 @@ pub(super) struct Product<'f> {
 /// The element of the right matrix at a place of the sum and a lane.
 pub(super) type Right<'f> = &'f dyn Fn(&mut Cx, &Val, &Val) -> Val;
 
+/// The element of the right matrix at a place of the sum, for a tile from a column on that has so
+/// many lanes, in a lane.
+type RightOfTile<'f> = &'f dyn Fn(&mut Cx, &Val, &Val, i64, &Val) -> Val;
+
 /// Columns of the result that are computed in the same way: `count` tiles from `first` on, `lanes`
 /// wide, of which `used` are columns of the result.
 #[derive(Clone, Debug)]
@@ -133,14 +144,14 @@ pub(super) struct Columns {
     pub(super) first: Size,
     pub(super) count: Size,
     pub(super) lanes: i64,
-    used: Size,
+    pub(super) used: Size,
 }
 
 /// How the extents of a product are cut that are no numbers.
 #[derive(Clone, Default, Debug)]
 pub struct Cut {
-    rows: Option<Vec<Rows>>,
-    columns: Option<Vec<Columns>>,
+    pub(super) rows: Option<Vec<Rows>>,
+    pub(super) columns: Option<Vec<Columns>>,
 }
 
 impl Cut {
@@ -212,10 +223,14 @@ impl Product<'_> {
             return self.by_columns(cx, &rows, &columns, Threads::Columns, false);
         }
         if n > FEW_TILES * tile.lanes {
-            return self.by_columns(cx, &rows, &columns, Threads::Columns, true);
+            let small = k <= IN_PLACE.0 && k * n * self.scalar.bytes() as i64 <= IN_PLACE.1;
+            return match self.right {
+                Side::Rows(right) if small => self.in_place(cx, &rows, columns, right),
+                _ => self.by_columns(cx, &rows, &columns, Threads::Columns, true),
+            };
         }
         let panels = (n - n % tile.lanes + tile.rest(n)) * k * self.scalar.bytes() as i64;
-        let made = matches!(self.right, Side::Elements(_));
+        let made = !matches!(self.right, Side::Panels(_));
         if made && panels > LARGE_PANELS && m / tile.rows >= USES {
             return self.by_columns(cx, &rows, &columns, Threads::Rows, true);
         }
@@ -228,6 +243,23 @@ impl Product<'_> {
             return concatenated([whole, rest].into_iter());
         }
         self.by_rows(cx, &rows, &columns)
+    }
+
+    /// Row by row of tiles, with the right matrix where it is in memory. Threads share the rows.
+    fn in_place(
+        &self,
+        cx: &mut Cx,
+        rows: &[Rows],
+        columns: Vec<Columns>,
+        right: &dyn Fn(&mut Cx, &Val, &Val) -> Val,
+    ) -> Val {
+        let (whole, rest): (Vec<_>, Vec<_>) =
+            columns.into_iter().filter(|c| some(&c.count)).partition(|c| c.used == Size::constant(c.lanes));
+        let element: RightOfTile = &|cx, k, first, _, l| right(cx, k, &(first + l.int()));
+        let whole = (!whole.is_empty()).then(|| transposed(self.rows_of_tiles(cx, rows, &whole, element)));
+        let rest =
+            (!rest.is_empty()).then(|| transposed(self.by_columns(cx, rows, &rest, Threads::Columns, true)));
+        transposed(concatenated(whole.into_iter().chain(rest)))
     }
 
     /// One tile of columns after the other, each with a panel of its own; none if there is one
@@ -282,7 +314,7 @@ impl Product<'_> {
     fn by_rows(&self, cx: &mut Cx, rows: &[Rows], columns: &[Columns]) -> Val {
         if let Side::Panels(panels) = &self.right {
             return self
-                .rows_of_tiles(cx, rows, columns, &|k, first, lanes, l| panels.at(first, lanes, k, l));
+                .rows_of_tiles(cx, rows, columns, &|_, k, first, lanes, l| panels.at(first, lanes, k, l));
         }
         let panel = match &self.cut.columns {
             Some(_) => self.panel_of_parts(cx, columns),
@@ -293,19 +325,14 @@ impl Product<'_> {
             }
         };
         cx.bind("panel", panel, |cx, panel| {
-            self.rows_of_tiles(cx, rows, columns, &|k, first, _, l| panel.at(&[k.clone(), first + l.int()]))
+            self.rows_of_tiles(cx, rows, columns, &|_, k, first, _, l| {
+                panel.at(&[k.clone(), first + l.int()])
+            })
         })
     }
 
-    /// All rows of tiles; `right` has the elements of the right matrix at a place of the sum, for a
-    /// tile from a column on that has so many lanes, in a lane.
-    fn rows_of_tiles(
-        &self,
-        cx: &mut Cx,
-        rows: &[Rows],
-        columns: &[Columns],
-        right: &dyn Fn(&Val, &Val, i64, &Val) -> Val,
-    ) -> Val {
+    /// All rows of tiles.
+    fn rows_of_tiles(&self, cx: &mut Cx, rows: &[Rows], columns: &[Columns], right: RightOfTile) -> Val {
         let parts = rows.iter().filter(|r| some(&r.count)).map(|r| {
             let block = |cx: &mut Cx, b: Val| {
                 let row = b.int() * int(r.rows) + size(&r.first);
@@ -313,7 +340,7 @@ impl Product<'_> {
                 let tiles = columns.iter().filter(|c| some(&c.count)).map(|c| {
                     joined(cx.each(kind, c.count.clone(), |cx, j| {
                         let first = j.int() * int(c.lanes) + size(&c.first);
-                        let right: Right = &|_, k, l| right(k, &first, c.lanes, l);
+                        let right: Right = &|cx, k, l| right(cx, k, &first, c.lanes, l);
                         transposed(self.block(cx, &row, r.rows, &first, c, right))
                     }))
                 });
@@ -334,7 +361,7 @@ impl Product<'_> {
     /// All columns, for all places of the sum, in memory: those of whole tiles as they are, and
     /// those of the last tile, which has some beyond the last column.
     fn panel_of_parts(&self, cx: &mut Cx, columns: &[Columns]) -> Val {
-        let Side::Elements(right) = &self.right else {
+        let (Side::Elements(right) | Side::Rows(right)) = &self.right else {
             return Refusal::internal("panels of a panel").into();
         };
         let part = |whole: bool| {
@@ -360,7 +387,7 @@ impl Product<'_> {
         let [_, _, n] = &self.extents;
         let last = size(&(n.clone() - Size::constant(1)));
         match &self.right {
-            Side::Elements(right) => right(cx, k, &(first + l.int()).min(&last)),
+            Side::Elements(right) | Side::Rows(right) => right(cx, k, &(first + l.int()).min(&last)),
             Side::Panels(_) => Refusal::internal("an element of panels without its tile").into(),
         }
     }
@@ -373,7 +400,7 @@ impl Product<'_> {
         let [a, b] = pairs::halves(left);
         let [c, d] = match &self.right {
             Side::Panels(panels) => panels.numbers(&right),
-            Side::Elements(_) => pairs::halves(&right),
+            Side::Elements(_) | Side::Rows(_) => pairs::halves(&right),
         };
         a * c + b * d
     }
@@ -399,7 +426,7 @@ impl Product<'_> {
         let sums = cx.fold(k, zeros, |cx, k, acc| {
             each(cx, &mut |cx, r| {
                 let left = match &self.left {
-                    Side::Elements(left) => left(cx, &(row + r.int()), &k),
+                    Side::Elements(left) | Side::Rows(left) => left(cx, &(row + r.int()), &k),
                     Side::Panels(panels) => panels.at(row, rows, &k, &r),
                 };
                 cx.each(Prim::MapVec, c.lanes, |cx, l| {
@@ -518,70 +545,4 @@ pub(super) fn concatenated(parts: impl Iterator<Item = Val>) -> Val {
         (Err(refusal), _) | (_, Err(refusal)) => Val::from(refusal),
     };
     parts.reduce(both).unwrap_or_else(|| Refusal::internal("a product of no rows or columns").into())
-}
-
-/// A name for a size that a kernel is called with, and at most so large if that is known.
-pub type Fresh<'f> = &'f mut dyn FnMut(Size, Option<i64>) -> Size;
-
-/// A product whose extents are sums of whole tiles.
-pub struct CutProduct {
-    /// Its tiles.
-    pub cut: Cut,
-    /// Its rows, as such a sum.
-    pub rows: Size,
-    /// Its columns.
-    pub columns: Size,
-}
-
-/// Cuts the extents of an `m x n` product that are no numbers. Each becomes a sum of whole tiles,
-/// whose counts get names of their own: so no tile has an edge that is not known.
-pub fn cut(registers: Registers, scalar: Scalar, m: &Size, n: &Size, fresh: Fresh) -> CutProduct {
-    let number = |n: &Size| n.as_constant().unwrap_or(TYPICAL);
-    let tile = Tile::of(registers, scalar, number(m), number(n));
-    let mut all = CutProduct { cut: Cut::default(), rows: m.clone(), columns: n.clone() };
-    if m.as_constant().is_none() {
-        let mut rows = vec![(tile.rows, fresh(m.div(&tile.rows.into()), None))];
-        let mut rest = m.rem(&tile.rows.into());
-        let mut part = (tile.rows - 1).checked_ilog2().map_or(0, |bits| 1 << bits);
-        while part > 0 {
-            let count = rest.div(&part.into());
-            // What is left of the rows may hold the first part twice.
-            let most = if rows.len() == 1 { (tile.rows - 1) / part } else { 1 };
-            rows.push((part, fresh(count, Some(most))));
-            rest = rest.rem(&part.into());
-            part /= 2;
-        }
-        let mut first = Size::default();
-        let blocks = rows.into_iter().map(|(rows, count)| {
-            let block = Rows { first: first.clone(), count: count.clone(), rows };
-            first = first.clone() + Size::constant(rows) * count;
-            block
-        });
-        all.cut.rows = Some(blocks.collect());
-        all.rows = first;
-    }
-    if n.as_constant().is_none() {
-        let (wide, vector) = (Size::constant(tile.lanes), Size::constant(tile.vector));
-        let rest = n.rem(&wide);
-        let last = rest.rem(&vector);
-        let mut columns = vec![(tile.lanes, fresh(n.div(&wide), None), tile.lanes.into())];
-        if tile.lanes > tile.vector {
-            let count = fresh(rest.div(&vector), Some(tile.lanes / tile.vector - 1));
-            columns.push((tile.vector, count, tile.vector.into()));
-        }
-        if tile.vector > 1 {
-            let some = (last.clone() + Size::constant(tile.vector - 1)).div(&vector);
-            let (some, used) = (fresh(some, Some(1)), fresh(last, Some(tile.vector - 1)));
-            columns.push((tile.vector, some, used));
-        }
-        let mut first = Size::default();
-        let tiles = columns.into_iter().map(|(lanes, count, used)| {
-            let tile = Columns { first: first.clone(), count: count.clone(), lanes, used: used.clone() };
-            first = first.clone() + count * used;
-            tile
-        });
-        all.cut.columns = Some(tiles.collect());
-        all.columns = first;
-    }
-    all
 }

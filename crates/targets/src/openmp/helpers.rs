@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::openmp::pairs;
+use crate::openmp::{pairs, transpositions};
 
 /// The prologue's parts, in the order in which they are printed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -84,6 +84,7 @@ pub enum Helper {
     AddWordPairs,
     AddBytePairs,
     AddNaturalPairs,
+    Transpose,
 }
 
 impl Helper {
@@ -175,6 +176,7 @@ impl Helper {
             Helper::AddWordPairs => pairs::OF_WORDS,
             Helper::AddBytePairs => pairs::OF_BYTES,
             Helper::AddNaturalPairs => pairs::OF_NATURALS,
+            Helper::Transpose => transpositions::FUNCTION,
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
             Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
             // Equal numbers differ in the sign of zero at most: the smaller has it if one of them
@@ -526,8 +528,10 @@ impl Helper {
         if matches!(self, Helper::AddWordPairs | Helper::AddBytePairs | Helper::AddNaturalPairs) {
             return None;
         }
-        if self == Helper::WorkspaceAlloc {
-            return Some("lozenge_alloc");
+        match self {
+            Helper::WorkspaceAlloc => return Some("lozenge_alloc"),
+            Helper::Transpose => return Some("lozenge_transpose_f32"),
+            _ => {}
         }
         let text = self.text();
         let start = text.find("lozenge_")?;

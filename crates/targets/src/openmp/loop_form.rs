@@ -89,6 +89,9 @@ impl Lower<'_> {
         if let Some(pairs) = self.pair_sums(l).filter(|_| !self.in_simd) {
             return Ok(Code::sure(self.pair_sums_calls(l, &pairs)?));
         }
+        if let Some(block) = self.transposition(l) {
+            return Ok(Code::sure(self.transposition_call(l, block)?));
+        }
         let mut form = self.form(l)?;
         if matches!(form, LoopForm::Parallel) && is_sum(l) && l.step <= 1 && self.takes_turns(l)? {
             let mut name = Name::new(format!("{}_strip", l.var));

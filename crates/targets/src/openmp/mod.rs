@@ -37,6 +37,7 @@ pub(crate) mod scalars;
 mod scope;
 mod stmt;
 mod tile_sums;
+mod transpositions;
 pub(crate) mod types;
 mod usage;
 mod vectors;
