@@ -38,6 +38,7 @@ mod pivot_splitting;
 mod predictive_commoning;
 mod reduction_lanes;
 mod register_promotion;
+mod reverse_if_conversion;
 mod rotating_registers;
 mod scalar_expansion;
 mod scalar_replacement;
@@ -56,7 +57,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 32] = [
+pub const ALL: [&Pass; 33] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -67,6 +68,7 @@ pub const ALL: [&Pass; 32] = [
     &GUARD_STRIDING,
     &GUARD_BOUNDS,
     &EARLY_EXIT,
+    &REVERSE_IF_CONVERSION,
     &PIVOT_SPLITTING,
     &COMPLETE_UNROLLING,
     &OUTER_LOOP_VECTORIZATION,
@@ -97,6 +99,7 @@ pub const DEFAULT: Pipeline = Pipeline {
     about: "functional programs without `--schedule`",
     passes: &[
         &EARLY_EXIT,
+        &REVERSE_IF_CONVERSION,
         &GUARD_BOUNDS,
         &STRUCTURE_SPLITTING,
         &INDEX_SET_SPLITTING,
@@ -205,6 +208,7 @@ pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use predictive_commoning::PASS as PREDICTIVE_COMMONING;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use register_promotion::PASS as REGISTER_PROMOTION;
+pub use reverse_if_conversion::PASS as REVERSE_IF_CONVERSION;
 pub use rotating_registers::PASS as ROTATING_REGISTERS;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;

@@ -200,3 +200,8 @@ fn rotating_registers_of_rows() {
 fn guard_striding_of_colours() {
     check_same(&passes::GUARD_STRIDING, &[2, 3, 7, 10]);
 }
+
+#[test]
+fn reverse_if_conversion_of_extrema_with_places() {
+    check_same(&passes::REVERSE_IF_CONVERSION, &[0, 1, 5, 17]);
+}
