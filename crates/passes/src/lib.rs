@@ -18,6 +18,7 @@
 
 mod accumulator_coalescing;
 mod array_expansion;
+mod buffer_sharing;
 mod cache_tiling;
 mod complete_unrolling;
 mod constant_folding;
@@ -32,10 +33,12 @@ mod invariant_code_motion;
 mod labels;
 mod loop_coalescing;
 mod loop_collapsing;
+mod one_thread_fusion;
 mod outer_loop_vectorization;
 mod pass;
 mod pivot_splitting;
 mod predictive_commoning;
+mod range_propagation;
 mod reduction_lanes;
 mod register_promotion;
 mod reverse_if_conversion;
@@ -57,7 +60,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 33] = [
+pub const ALL: [&Pass; 36] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -69,6 +72,7 @@ pub const ALL: [&Pass; 33] = [
     &GUARD_BOUNDS,
     &EARLY_EXIT,
     &REVERSE_IF_CONVERSION,
+    &ONE_THREAD_FUSION,
     &PIVOT_SPLITTING,
     &COMPLETE_UNROLLING,
     &OUTER_LOOP_VECTORIZATION,
@@ -91,6 +95,8 @@ pub const ALL: [&Pass; 33] = [
     &REDUCTION_LANES,
     &SMALL_TEAMS,
     &STRUCTURE_SPLITTING,
+    &RANGE_PROPAGATION,
+    &BUFFER_SHARING,
 ];
 
 /// Functional programs whose schedule nobody has chosen.
@@ -100,6 +106,7 @@ pub const DEFAULT: Pipeline = Pipeline {
     passes: &[
         &EARLY_EXIT,
         &REVERSE_IF_CONVERSION,
+        &ONE_THREAD_FUSION,
         &GUARD_BOUNDS,
         &STRUCTURE_SPLITTING,
         &INDEX_SET_SPLITTING,
@@ -111,6 +118,7 @@ pub const DEFAULT: Pipeline = Pipeline {
         &INVARIANT_CODE_MOTION,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
+        &BUFFER_SHARING,
     ],
 };
 
@@ -118,7 +126,7 @@ pub const DEFAULT: Pipeline = Pipeline {
 pub const TRANSLATED: Pipeline = Pipeline {
     name: "translated",
     about: "functional programs, after their translation to loops",
-    passes: &[&INDEX_ARITHMETIC, &DEAD_CODE],
+    passes: &[&INDEX_ARITHMETIC, &RANGE_PROPAGATION, &DEAD_CODE],
 };
 
 /// Operators of models, whose extents are numbers.
@@ -173,6 +181,7 @@ pub const SCHEDULED: Pipeline = Pipeline {
         &ROTATING_REGISTERS,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
+        &BUFFER_SHARING,
     ],
 };
 
@@ -189,6 +198,7 @@ pub const PIPELINES: [&Pipeline; 7] =
 
 pub use accumulator_coalescing::PASS as ACCUMULATOR_COALESCING;
 pub use array_expansion::PASS as ARRAY_EXPANSION;
+pub use buffer_sharing::PASS as BUFFER_SHARING;
 pub use cache_tiling::PASS as CACHE_TILING;
 pub use complete_unrolling::PASS as COMPLETE_UNROLLING;
 pub use constant_folding::PASS as CONSTANT_FOLDING;
@@ -202,10 +212,12 @@ pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
 pub use loop_collapsing::PASS as LOOP_COLLAPSING;
+pub use one_thread_fusion::PASS as ONE_THREAD_FUSION;
 pub use outer_loop_vectorization::PASS as OUTER_LOOP_VECTORIZATION;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
 pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use predictive_commoning::PASS as PREDICTIVE_COMMONING;
+pub use range_propagation::PASS as RANGE_PROPAGATION;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use register_promotion::PASS as REGISTER_PROMOTION;
 pub use reverse_if_conversion::PASS as REVERSE_IF_CONVERSION;
