@@ -33,6 +33,7 @@ mod invariant_code_motion;
 mod labels;
 mod loop_coalescing;
 mod loop_collapsing;
+mod loop_distribution;
 mod one_thread_fusion;
 mod outer_loop_vectorization;
 mod pass;
@@ -60,7 +61,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 36] = [
+pub const ALL: [&Pass; 37] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -82,6 +83,7 @@ pub const ALL: [&Pass; 36] = [
     &LOOP_COLLAPSING,
     &UNROLL_AND_JAM,
     &INVARIANT_CODE_MOTION,
+    &LOOP_DISTRIBUTION,
     &STORE_FORWARDING,
     &SCALAR_REPLACEMENT,
     &REGISTER_PROMOTION,
@@ -116,10 +118,17 @@ pub const DEFAULT: Pipeline = Pipeline {
         &LOOP_COALESCING,
         &UNROLL_AND_JAM,
         &INVARIANT_CODE_MOTION,
+        &LOOP_DISTRIBUTION,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
-        &BUFFER_SHARING,
     ],
+};
+
+/// Functional programs whose loops and schedule are decided.
+pub const FINISHED: Pipeline = Pipeline {
+    name: "finished",
+    about: "functional programs after all others, unless `--schedule` gives an order of their loops",
+    passes: &[&BUFFER_SHARING],
 };
 
 /// What the translation of functional programs ends with.
@@ -181,7 +190,6 @@ pub const SCHEDULED: Pipeline = Pipeline {
         &ROTATING_REGISTERS,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
-        &BUFFER_SHARING,
     ],
 };
 
@@ -193,8 +201,8 @@ pub const DIRECTED: Pipeline = Pipeline {
 };
 
 /// All pipelines.
-pub const PIPELINES: [&Pipeline; 7] =
-    [&TRANSLATED, &DEFAULT, &MODEL, &MODEL_MAPPED, &REGION, &SCHEDULED, &DIRECTED];
+pub const PIPELINES: [&Pipeline; 8] =
+    [&TRANSLATED, &DEFAULT, &FINISHED, &MODEL, &MODEL_MAPPED, &REGION, &SCHEDULED, &DIRECTED];
 
 pub use accumulator_coalescing::PASS as ACCUMULATOR_COALESCING;
 pub use array_expansion::PASS as ARRAY_EXPANSION;
@@ -212,6 +220,7 @@ pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
 pub use loop_collapsing::PASS as LOOP_COLLAPSING;
+pub use loop_distribution::PASS as LOOP_DISTRIBUTION;
 pub use one_thread_fusion::PASS as ONE_THREAD_FUSION;
 pub use outer_loop_vectorization::PASS as OUTER_LOOP_VECTORIZATION;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};

@@ -122,9 +122,10 @@ impl Scan<'_> {
         // The totals are read where they are made, and the sums one iteration later.
         let handed = |from: &Touched, to: &Touched, l: &Loop, by: &Loop, ahead: i64| {
             from.writes.is_disjoint(&to.writes)
-                && from.writes.intersection(&to.reads).all(|name| {
-                    writes_at(&l.body, name, &l.var, ahead) && reads_at(&by.body, name, &by.var)
-                })
+                && from
+                    .writes
+                    .intersection(&to.reads)
+                    .all(|name| writes_at(&l.body, name, &l.var, ahead) && reads_at(&by.body, name, &by.var))
         };
         let right = apart(&totals, &elements)
             && apart(&numbers, &totals)
@@ -231,7 +232,8 @@ impl Touched {
         let reads = names(stmts).into_iter().filter(|name| foreign(name) && !writes.contains(name));
         let read_too = writes.iter().filter(|name| {
             loops::visit::nodes(stmts).any(|stmt| {
-                let updates = matches!(stmt, Stmt::Assign(a) if a.update.is_some() && a.target.array == **name);
+                let updates =
+                    matches!(stmt, Stmt::Assign(a) if a.update.is_some() && a.target.array == **name);
                 updates || stmt.reads(name)
             })
         });

@@ -28,7 +28,8 @@ fn decided(function: &Function) -> Function {
         return function.clone();
     }
     let distinct = with_distinct_locals(function);
-    let mut ranges = Ranges { types: types(&distinct), set_once: set_once(&distinct), known: BTreeMap::new() };
+    let mut ranges =
+        Ranges { types: types(&distinct), set_once: set_once(&distinct), known: BTreeMap::new() };
     match ranges.block(&distinct.body) {
         body if body == distinct.body => function.clone(),
         body => Function { body, ..distinct },
@@ -203,7 +204,8 @@ impl Ranges {
         let natural = |range: Option<Range>| range.filter(|(least, _)| *least >= 0);
         match (op, a, b) {
             (BinaryOp::BitAnd, a, b) => {
-                let greatest = natural(a).into_iter().chain(natural(b)).map(|(_, greatest)| greatest).min()?;
+                let greatest =
+                    natural(a).into_iter().chain(natural(b)).map(|(_, greatest)| greatest).min()?;
                 Some((0, greatest))
             }
             (BinaryOp::Mod, _, Some((least, greatest))) if least >= 1 => Some((0, greatest - 1)),

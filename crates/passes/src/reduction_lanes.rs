@@ -71,12 +71,22 @@ fn extremum(l: &Loop) -> Option<Loop> {
                 _ => return None,
             };
             let own = |e: &Expr| matches!(e, Expr::Load(access) if *access == a.target);
-            (op, if own(x) { &**y } else if own(y) { &**x } else { return None })
+            (
+                op,
+                if own(x) {
+                    &**y
+                } else if own(y) {
+                    &**x
+                } else {
+                    return None;
+                },
+            )
         }
         _ => return None,
     };
-    let adjacent =
-        |access: &Access| access.is_adjacent_along(&l.var) || access.indices.iter().all(|e| !e.mentions(&l.var));
+    let adjacent = |access: &Access| {
+        access.is_adjacent_along(&l.var) || access.indices.iter().all(|e| !e.mentions(&l.var))
+    };
     let reads = value.loads().any(|access| access.is_adjacent_along(&l.var));
     if !matches!(op, ReduceOp::Min | ReduceOp::Max)
         || value.reads(&a.target.array)

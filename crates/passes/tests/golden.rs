@@ -220,3 +220,8 @@ fn range_propagation_of_digits() {
 fn buffer_sharing_of_steps() {
     check_same(&passes::BUFFER_SHARING, &[0, 1, 7]);
 }
+
+#[test]
+fn loop_distribution_around_calls() {
+    check_same(&passes::LOOP_DISTRIBUTION, &[0, 1, 63, 64, 65, 200]);
+}
