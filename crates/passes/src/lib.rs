@@ -21,6 +21,7 @@ mod array_expansion;
 mod buffer_sharing;
 mod cache_tiling;
 mod complete_unrolling;
+mod conditional_moves;
 mod constant_folding;
 mod copy_propagation;
 mod dead_code;
@@ -61,7 +62,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 37] = [
+pub const ALL: [&Pass; 38] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -73,6 +74,7 @@ pub const ALL: [&Pass; 37] = [
     &GUARD_BOUNDS,
     &EARLY_EXIT,
     &REVERSE_IF_CONVERSION,
+    &CONDITIONAL_MOVES,
     &ONE_THREAD_FUSION,
     &PIVOT_SPLITTING,
     &COMPLETE_UNROLLING,
@@ -121,6 +123,7 @@ pub const DEFAULT: Pipeline = Pipeline {
         &LOOP_DISTRIBUTION,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
+        &CONDITIONAL_MOVES,
     ],
 };
 
@@ -209,6 +212,7 @@ pub use array_expansion::PASS as ARRAY_EXPANSION;
 pub use buffer_sharing::PASS as BUFFER_SHARING;
 pub use cache_tiling::PASS as CACHE_TILING;
 pub use complete_unrolling::PASS as COMPLETE_UNROLLING;
+pub use conditional_moves::PASS as CONDITIONAL_MOVES;
 pub use constant_folding::PASS as CONSTANT_FOLDING;
 pub use copy_propagation::PASS as COPY_PROPAGATION;
 pub use dead_code::PASS as DEAD_CODE;

@@ -225,3 +225,8 @@ fn buffer_sharing_of_steps() {
 fn loop_distribution_around_calls() {
     check_same(&passes::LOOP_DISTRIBUTION, &[0, 1, 63, 64, 65, 200]);
 }
+
+#[test]
+fn conditional_moves_in_chains() {
+    check_same(&passes::CONDITIONAL_MOVES, &[0, 1, 2, 9]);
+}
