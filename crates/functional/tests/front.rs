@@ -247,7 +247,8 @@ fn with_imports(main: &str) -> Result<String, String> {
     // What is printed means the same, whatever it is named.
     let again = functional::check_module(&functional::parse_module(&text).0).unwrap();
     assert_eq!(functional::print::definition(&again.elaborate("f").unwrap()), text);
-    Ok(text.split_once(" = ").unwrap().1.split_whitespace().collect::<Vec<_>>().join(" "))
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(words.split_once(" = ").unwrap().1.replace(".0f32", ""))
 }
 
 #[test]
@@ -263,7 +264,7 @@ fn definitions_hide_primitives_and_what_is_imported() {
     assert_eq!(f(&format!("{own}def f (x: f32): f32 = g x")), "7 * (2 * x)");
     // Other files go on with theirs.
     assert_eq!(f(&format!("{own}def f (x: f32): f32 = h x")), "2 * x");
-    assert_eq!(f("import \"three\"\ndef f (x: f32): f32 = g (h x)"), "let x_2: f32 = 2 * x in 5 * (2 * x_2)");
+    assert_eq!(f("import \"three\"\ndef f (x: f32): f32 = g (h x)"), "5 * (2 * (2 * x))");
     // Two files without a relation: the importer says which.
     let both = "import \"one\"\nimport \"two\"\n";
     assert_eq!(f(&format!("{both}def f (x: f32): f32 = h x")), "2 * x");
