@@ -264,15 +264,40 @@ fn check_file(
         }
     }
     rule_names(module, &strategies, diagnostics);
+    definitions(&by_name, file, &mut env, checked, diagnostics);
+    for rule in &module.rules {
+        match infer_rule(&env, rule) {
+            Ok(typed) => match Prepared::new(typed) {
+                Ok(prepared) => checked.rules.push((file, Arc::new(prepared))),
+                Err(error) => diagnostics.push(error),
+            },
+            Err(errors) => diagnostics.extend(errors),
+        }
+    }
+    let place = |key: &Name| checked.defs.get(key).map_or((0, 0), |e| (e.file, e.def.span.start));
+    checked.order.sort_by_key(place);
+    checked.visible = env.defs.iter().map(|(name, found)| (name.clone(), found.key.clone())).collect();
+    diagnostics.sort_by_key(|d| d.labels.first().map_or(0, |l| l.span.start));
+    env
+}
+
+/// Infers the definitions of a file, each after those that it uses.
+fn definitions(
+    by_name: &BTreeMap<&Name, &Def>,
+    file: usize,
+    env: &mut Env,
+    checked: &mut Checked,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     // What a definition hides is what its name means in its own body.
     let hidden: BTreeSet<Name> = by_name
         .keys()
         .filter(|name| Prim::from_name(name).is_some() || env.defs.contains_key(**name))
         .map(|name| (*name).clone())
         .collect();
-    for def in in_order(&by_name, &hidden, diagnostics, &mut env.failed) {
+    for def in in_order(by_name, &hidden, diagnostics, &mut env.failed) {
         let name = &def.name.name;
-        match infer_definition(&env, def) {
+        match infer_definition(env, def) {
             Ok(mut typed) => {
                 if checked.defs.contains_key(name) {
                     let key = Name::new(format!("{name}@{file}"));
@@ -291,20 +316,6 @@ fn check_file(
             }
         }
     }
-    for rule in &module.rules {
-        match infer_rule(&env, rule) {
-            Ok(typed) => match Prepared::new(typed) {
-                Ok(prepared) => checked.rules.push((file, Arc::new(prepared))),
-                Err(error) => diagnostics.push(error),
-            },
-            Err(errors) => diagnostics.extend(errors),
-        }
-    }
-    let place = |key: &Name| checked.defs.get(key).map_or((0, 0), |e| (e.file, e.def.span.start));
-    checked.order.sort_by_key(place);
-    checked.visible = env.defs.iter().map(|(name, found)| (name.clone(), found.key.clone())).collect();
-    diagnostics.sort_by_key(|d| d.labels.first().map_or(0, |l| l.span.start));
-    env
 }
 
 /// Refuses two rules of one name, and a rule with the name of a strategy.
@@ -376,8 +387,8 @@ fn in_order<'d>(
     order
 }
 
-/// The definitions that a definition's body names, in reverse order. Its own name is that of what it
-/// hides there, if it hides something.
+/// The definitions that a definition's body names, in reverse order. Its own name is that of what
+/// it hides there, if it hides something.
 fn uses<'d>(def: &Def, defs: &BTreeMap<&'d Name, &'d Def>, hidden: &BTreeSet<Name>) -> Vec<(&'d Def, Span)> {
     let mut found: BTreeMap<&Name, (&'d Def, Span)> = BTreeMap::new();
     let own = def.params.iter().map(|p| &p.name).chain(&def.sizes);

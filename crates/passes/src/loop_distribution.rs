@@ -1,10 +1,10 @@
-//! Arithmetic around calls of the mathematical library runs in vectors: the loop is cut into strips,
-//! and each strip runs as loops of arithmetic and loops of calls.
+//! Arithmetic around calls of the mathematical library runs in vectors: the loop is cut into
+//! strips, and each strip runs as loops of arithmetic and loops of calls.
 //!
-//! No vector has a call of `exp` in it, so a loop with one runs number by number, divisions and all.
-//! In a strip of 64 iterations, what is computed before a call, the calls, and what is computed
-//! after them are loops of their own, and numbers that pass from one to the other stand in small
-//! arrays. Each number is computed as before. What is left of the last strip runs as it was.
+//! No vector has a call of `exp` in it, so a loop with one runs number by number, divisions and
+//! all. In a strip of 64 iterations, what is computed before a call, the calls, and what is
+//! computed after them are loops of their own, and numbers that pass from one to the other stand in
+//! small arrays. Each number is computed as before. What is left of the last strip runs as it was.
 //!
 //! Only independent iterations of assignments alone. Left out: loops with little arithmetic for
 //! each call, and calls that stand in a choice, since these may be seldom made.

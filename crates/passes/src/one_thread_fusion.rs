@@ -1,8 +1,8 @@
-//! Scans over blocks on one thread: the totals of blocks, the sums of totals and the elements in one
-//! loop over blocks.
+//! Scans over blocks on one thread: the totals of blocks, the sums of totals and the elements in
+//! one loop over blocks.
 //!
-//! Threads scan in three loops: each block's total, the totals before each block, and from these the
-//! elements. So they read everything twice. One thread needs no totals beforehand: block after
+//! Threads scan in three loops: each block's total, the totals before each block, and from these
+//! the elements. So they read everything twice. One thread needs no totals beforehand: block after
 //! block, it works out the block's elements and its total side by side, and adds the total to what
 //! is before the next block. These are the same operations on the same numbers, so no bit differs.
 //! The version for one thread stands under a test of the number of threads; the three loops remain
@@ -29,8 +29,8 @@ pub const PASS: Pass = Pass {
     run: |function| changed(function, fused(function)),
 };
 
-/// The function with such versions. A function that is nested too deeply, or has none, comes back as
-/// it is.
+/// The function with such versions. A function that is nested too deeply, or has none, comes back
+/// as it is.
 fn fused(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
@@ -75,12 +75,16 @@ struct Scan<'s> {
     length: usize,
 }
 
+/// A loop from 0 upwards without reductions.
+fn whole(stmt: &Stmt) -> Option<&Loop> {
+    match stmt {
+        Stmt::Loop(l) if l.lower == Expr::Int(0) && l.step == 1 && l.reductions.is_empty() => Some(l),
+        _ => None,
+    }
+}
+
 /// The scan that the statements begin with.
 fn scan(stmts: &[Stmt]) -> Option<Scan<'_>> {
-    let whole = |stmt| match stmt {
-        &Stmt::Loop(ref l) if l.lower == Expr::Int(0) && l.step == 1 && l.reductions.is_empty() => Some(l),
-        _ => None,
-    };
     let totals = whole(stmts.first()?).filter(|l| l.kind == LoopKind::Parallel)?;
     let (mut declared, mut set, mut sums) = (Vec::new(), Vec::new(), None);
     for (k, stmt) in stmts.iter().enumerate().skip(1) {

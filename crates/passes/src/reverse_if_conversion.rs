@@ -1,11 +1,12 @@
 //! The index of the largest number so far: choices between the old values and new ones become a
 //! branch that is seldom taken.
 //!
-//! `(x, i)` takes the place of `(best, at)` where `x > best`. As choices, each element waits for the
-//! one before. Of numbers in random order the k-th is a new extremum once in k times, so a processor
-//! guesses the branch, and nobody waits. Only where the condition compares the accumulated number
-//! with the one that takes its place, since other conditions may be hard to guess. The buffer in
-//! which new values stood goes. Left out: extrema alone, which processors have instructions for.
+//! `(x, i)` takes the place of `(best, at)` where `x > best`. As choices, each element waits for
+//! the one before. Of numbers in random order the k-th is a new extremum once in k times, so a
+//! processor guesses the branch, and nobody waits. Only where the condition compares the
+//! accumulated number with the one that takes its place, since other conditions may be hard to
+//! guess. The buffer in which new values stood goes. Left out: extrema alone, which processors have
+//! instructions for.
 
 use loops::visit::{check_depth, locals, nodes};
 use loops::{Access, Assign, CompareOp, Expr, Function, Name, Stmt, UnaryOp};
@@ -148,16 +149,20 @@ fn choice(stmt: &Stmt) -> Option<(&Access, &Expr, &Expr, &Access, bool)> {
     else {
         return None;
     };
-    let state = |e| match e {
-        &Expr::Load(ref access) if access.indices.is_empty() && access.path == target.path => Some(access),
-        _ => None,
-    };
-    let (value, kept, holds) = match (state(b), state(a)) {
+    let (value, kept, holds) = match (state(b, target), state(a, target)) {
         (Some(kept), _) => (&**a, kept, true),
         (None, Some(kept)) => (&**b, kept, false),
         (None, None) => return None,
     };
     target.indices.is_empty().then_some((target, &**cond, value, kept, holds))
+}
+
+/// The old number that stays in the place of `target`, if the expression is one.
+fn state<'e>(e: &'e Expr, target: &Access) -> Option<&'e Access> {
+    match e {
+        Expr::Load(access) if access.indices.is_empty() && access.path == target.path => Some(access),
+        _ => None,
+    }
 }
 
 /// The two sides of `state = next`.

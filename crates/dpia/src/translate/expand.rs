@@ -350,8 +350,8 @@ impl Translator<'_> {
         CommKind::New(v, ty, first.then(run)).into()
     }
 
-    /// `seqfor n (λi. if (0 <= is[i] && is[i] < m) (update out{is[i]} (λo. f xs[i] out[is[i]] o)))`,
-    /// without the condition where the types of the numbers say that it holds.
+    /// `seqfor n (λi. if (0 <= is[i] && is[i] < m) (update out{is[i]} (λo. f xs[i] out[is[i]]
+    /// o)))`, without the condition where the types of the numbers say that it holds.
     fn expand_reduce_by_index(&mut self, f: &Folding, is: &Exp, xs: &Exp, out: &Acc) -> Comm {
         let (n, i, m) = (size_of(is), self.loop_index(), length(out.ty()).cloned().unwrap_or_default());
         let index = DataType::Scalar(Scalar::I64);
