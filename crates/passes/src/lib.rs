@@ -130,7 +130,7 @@ pub const DEFAULT: Pipeline = Pipeline {
 /// Functional programs whose loops and schedule are decided.
 pub const FINISHED: Pipeline = Pipeline {
     name: "finished",
-    about: "functional programs after all others, unless `--schedule` gives an order of their loops",
+    about: "functional programs at the end, unless `--schedule` gives an order of their loops",
     passes: &[&BUFFER_SHARING],
 };
 
