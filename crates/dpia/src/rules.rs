@@ -187,7 +187,7 @@ const SECTIONS: &[Section] = &[
             ),
             (
                 "reduceByIndexI",
-                "`reduceByIndexI f is xs out = seqfor n (λi. if (0 <= is[i] && is[i] < m) (alias out{is[i]} (λv. update v (λo. f xs[i] v.2 o))))`",
+                "`reduceByIndexI f is xs out = seqfor n (λi. if (0 <= is[i] && is[i] < m) (alias out{is[i]} (λv. update v (λo. f xs[i] v.2 o))))`; no condition where `is` is `map i64` of indices below `m`",
             ),
             ("reverseSeqI", "`reverseSeqI xs out = seqfor n (λi. out{i} := xs[n - 1 - i])`"),
             ("copySeqI", "`copySeqI xs out = seqfor n (λi. out{i} := xs[i])`"),

@@ -9,7 +9,8 @@ use loops::suggest::nearest;
 use loops::{Code, Diagnostic, Name, Span};
 
 use crate::elaborate;
-use crate::infer::{Env, TypedDef, check_name, infer_definition, infer_rule, infer_type};
+use crate::infer::{Env, Signature, TypedDef, infer_definition, infer_rule, infer_type};
+use crate::prim::Prim;
 use crate::rewrite::DefinedRule;
 use crate::rewrite::defined::Prepared;
 use crate::strategy::{self, Options, Strategies};
@@ -118,8 +119,12 @@ pub(crate) struct Entry {
 /// Definitions whose types and sizes are inferred.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
+    /// By the keys of their signatures.
     pub(crate) defs: BTreeMap<Name, Entry>,
+    /// The keys, in the order of the files.
     order: Vec<Name>,
+    /// The key of what a name means in the file that was asked for.
+    visible: BTreeMap<Name, Name>,
     strategies: Vec<(usize, StrategyText)>,
     rules: Vec<(usize, Arc<Prepared>)>,
     root: usize,
@@ -176,7 +181,7 @@ pub fn check_sources(sources: &Sources) -> Result<Checked, Vec<FileDiagnostic>> 
     for (file, source) in sources.files.iter().enumerate() {
         let mut env = Env::default();
         for &import in &sources.imports[file] {
-            env.defs.extend(envs[import].defs.clone());
+            import_definitions(&mut env, &envs[import], &checked, sources);
             env.types.extend(envs[import].types.clone());
             env.records.extend(envs[import].records.clone());
             env.failed.extend(envs[import].failed.iter().cloned());
@@ -186,6 +191,26 @@ pub fn check_sources(sources: &Sources) -> Result<Checked, Vec<FileDiagnostic>> 
         all.extend(diagnostics.into_iter().map(|diagnostic| FileDiagnostic { file, diagnostic }));
     }
     if all.is_empty() { Ok(checked) } else { Err(all) }
+}
+
+/// Adds the definitions that a file exports. Two of one name must be told apart by those that use
+/// them.
+fn import_definitions(env: &mut Env, from: &Env, checked: &Checked, sources: &Sources) {
+    let file = |signature: &Signature| {
+        let entry = checked.defs.get(&signature.key);
+        entry.and_then(|e| sources.files.get(e.file)).map_or_else(String::new, |f| f.name.clone())
+    };
+    for (name, signature) in &from.defs {
+        match env.defs.get(name).filter(|other| other.key != signature.key) {
+            Some(other) => {
+                env.ambiguous.insert(name.clone(), [file(other), file(signature)]);
+            }
+            None => {
+                env.defs.insert(name.clone(), signature.clone());
+            }
+        }
+    }
+    env.ambiguous.extend(from.ambiguous.clone());
 }
 
 fn check_file(
@@ -215,15 +240,10 @@ fn check_file(
     let mut by_name: BTreeMap<&Name, &Def> = BTreeMap::new();
     for def in &module.defs {
         let name = &def.name;
-        if let Err(error) = check_name(&name.name, name.span) {
-            diagnostics.push(error);
-        } else if let Some(first) = by_name.get(&name.name) {
+        if let Some(first) = by_name.get(&name.name) {
             let message = format!("`{}` is defined twice", name.name);
             let error = Diagnostic::error(Code("F0202"), message, name.span, "defined again");
             diagnostics.push(error.context(first.name.span, "first defined here"));
-        } else if checked.defs.contains_key(&name.name) {
-            let message = format!("`{}` is defined in an imported file, too", name.name);
-            diagnostics.push(Diagnostic::error(Code("F0202"), message, name.span, "defined again"));
         } else {
             by_name.insert(&name.name, def);
         }
@@ -244,18 +264,7 @@ fn check_file(
         }
     }
     rule_names(module, &strategies, diagnostics);
-    for def in in_order(&by_name, diagnostics, &mut env.failed) {
-        match infer_definition(&env, def) {
-            Ok(typed) => {
-                env.defs.insert(def.name.name.clone(), typed.signature.clone());
-                checked.defs.insert(def.name.name.clone(), Entry { def: Arc::new(typed), file });
-            }
-            Err(errors) => {
-                diagnostics.extend(errors);
-                env.failed.insert(def.name.name.clone());
-            }
-        }
-    }
+    definitions(&by_name, file, &mut env, checked, diagnostics);
     for rule in &module.rules {
         match infer_rule(&env, rule) {
             Ok(typed) => match Prepared::new(typed) {
@@ -265,9 +274,48 @@ fn check_file(
             Err(errors) => diagnostics.extend(errors),
         }
     }
-    checked.order.extend(module.defs.iter().map(|d| d.name.name.clone()));
+    let place = |key: &Name| checked.defs.get(key).map_or((0, 0), |e| (e.file, e.def.span.start));
+    checked.order.sort_by_key(place);
+    checked.visible = env.defs.iter().map(|(name, found)| (name.clone(), found.key.clone())).collect();
     diagnostics.sort_by_key(|d| d.labels.first().map_or(0, |l| l.span.start));
     env
+}
+
+/// Infers the definitions of a file, each after those that it uses.
+fn definitions(
+    by_name: &BTreeMap<&Name, &Def>,
+    file: usize,
+    env: &mut Env,
+    checked: &mut Checked,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    // What a definition hides is what its name means in its own body.
+    let hidden: BTreeSet<Name> = by_name
+        .keys()
+        .filter(|name| Prim::from_name(name).is_some() || env.defs.contains_key(**name))
+        .map(|name| (*name).clone())
+        .collect();
+    for def in in_order(by_name, &hidden, diagnostics, &mut env.failed) {
+        let name = &def.name.name;
+        match infer_definition(env, def) {
+            Ok(mut typed) => {
+                if checked.defs.contains_key(name) {
+                    let key = Name::new(format!("{name}@{file}"));
+                    typed.signature = Arc::new(Signature { key, ..(*typed.signature).clone() });
+                }
+                let key = typed.signature.key.clone();
+                env.defs.insert(name.clone(), typed.signature.clone());
+                env.ambiguous.remove(name);
+                checked.order.push(key.clone());
+                checked.defs.insert(key, Entry { def: Arc::new(typed), file });
+            }
+            Err(errors) => {
+                diagnostics.extend(errors);
+                env.defs.remove(name);
+                env.failed.insert(name.clone());
+            }
+        }
+    }
 }
 
 /// Refuses two rules of one name, and a rule with the name of a strategy.
@@ -290,6 +338,7 @@ fn rule_names(module: &Module, strategies: &BTreeMap<&Name, Span>, diagnostics: 
 /// themselves are reported and left out.
 fn in_order<'d>(
     defs: &BTreeMap<&'d Name, &'d Def>,
+    hidden: &BTreeSet<Name>,
     diagnostics: &mut Vec<Diagnostic>,
     failed: &mut BTreeSet<Name>,
 ) -> Vec<&'d Def> {
@@ -304,7 +353,7 @@ fn in_order<'d>(
         if state.contains_key(&start.name.name) {
             continue;
         }
-        let mut stack = vec![(start, uses(start, defs))];
+        let mut stack = vec![(start, uses(start, defs, hidden))];
         state.insert(&start.name.name, State::Open);
         while let Some((def, pending)) = stack.last_mut() {
             let def = *def;
@@ -330,7 +379,7 @@ fn in_order<'d>(
                 }
                 None => {
                     state.insert(&used.name.name, State::Open);
-                    stack.push((used, uses(used, defs)));
+                    stack.push((used, uses(used, defs, hidden)));
                 }
             }
         }
@@ -338,13 +387,15 @@ fn in_order<'d>(
     order
 }
 
-/// The definitions that a definition's body names, in reverse order.
-fn uses<'d>(def: &Def, defs: &BTreeMap<&'d Name, &'d Def>) -> Vec<(&'d Def, Span)> {
+/// The definitions that a definition's body names, in reverse order. Its own name is that of what
+/// it hides there, if it hides something.
+fn uses<'d>(def: &Def, defs: &BTreeMap<&'d Name, &'d Def>, hidden: &BTreeSet<Name>) -> Vec<(&'d Def, Span)> {
     let mut found: BTreeMap<&Name, (&'d Def, Span)> = BTreeMap::new();
     let own = def.params.iter().map(|p| &p.name).chain(&def.sizes);
     let mut bound: BTreeMap<&Name, usize> = own.map(|ident| (&ident.name, 1)).collect();
     names(&def.body, &mut bound, &mut |name, span| {
-        if let Some((name, def)) = defs.get_key_value(name) {
+        let outer = *name == def.name.name && hidden.contains(name);
+        if let Some((name, def)) = defs.get_key_value(name).filter(|_| !outer) {
             found.entry(name).or_insert((def, span));
         }
     });
@@ -422,6 +473,11 @@ fn pattern_names<'e>(pattern: &'e Pattern, visit: &mut dyn FnMut(&'e Name)) {
 }
 
 impl Checked {
+    /// What a name means in the file that was asked for.
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.defs.get(self.visible.get(name)?)
+    }
+
     /// Summaries of the definitions: those of the imported files first, each file in its order.
     pub fn definitions(&self) -> Vec<Summary> {
         self.order.iter().filter_map(|name| self.defs.get(name)).map(summary).collect()
@@ -459,7 +515,7 @@ impl Checked {
     /// The definition that a strategy of this name is for (`strategy NAME = for DEFINITION: ...`),
     /// if it is a schedule and no definition has its name.
     pub fn schedule_target(&self, name: &str) -> Option<Name> {
-        if self.defs.contains_key(name) {
+        if self.entry(name).is_some() {
             return None;
         }
         let (_, text) = self.strategies.iter().rev().find(|(_, text)| text.name.name.as_str() == name)?;
@@ -496,10 +552,10 @@ impl Checked {
             let outcome = self.strategy_set()?.schedule(name, &definition, Options::default());
             return outcome.map(|outcome| outcome.definition).map_err(|d| vec![d]);
         }
-        let Some(entry) = self.defs.get(name) else {
+        let Some(entry) = self.entry(name) else {
             let mut diagnostic =
                 Diagnostic::general(Code("F0504"), format!("there is no definition `{name}`"));
-            diagnostic = match nearest(name, self.defs.keys().map(Name::as_str)) {
+            diagnostic = match nearest(name, self.visible.keys().map(Name::as_str)) {
                 Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                 None => {
                     let names: Vec<String> = self

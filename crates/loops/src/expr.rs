@@ -49,6 +49,9 @@ pub enum Expr {
     },
 }
 
+/// What [`Expr::one_thread`] calls.
+const ONE_THREAD: &str = "LOZENGE_ONE_THREAD";
+
 /// A single-precision constant that is equal to another when their bits are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bits32(u32);
@@ -245,6 +248,17 @@ impl Expr {
             Expr::Int(_) => Some(self),
             _ => None,
         }
+    }
+
+    /// Whether one thread runs parallel loops: a truth value that no result may depend on. The
+    /// interpreter has one thread.
+    pub fn one_thread() -> Expr {
+        Expr::Call { function: Name::new(ONE_THREAD), ty: Scalar::Bool, args: Vec::new() }
+    }
+
+    /// Whether this is [`Expr::one_thread`].
+    pub fn is_one_thread(&self) -> bool {
+        matches!(self, Expr::Call { function, .. } if function.as_str() == ONE_THREAD)
     }
 
     /// A unary operation.

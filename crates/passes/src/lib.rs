@@ -18,8 +18,10 @@
 
 mod accumulator_coalescing;
 mod array_expansion;
+mod buffer_sharing;
 mod cache_tiling;
 mod complete_unrolling;
+mod conditional_moves;
 mod constant_folding;
 mod copy_propagation;
 mod dead_code;
@@ -32,12 +34,16 @@ mod invariant_code_motion;
 mod labels;
 mod loop_coalescing;
 mod loop_collapsing;
+mod loop_distribution;
+mod one_thread_fusion;
 mod outer_loop_vectorization;
 mod pass;
 mod pivot_splitting;
 mod predictive_commoning;
+mod range_propagation;
 mod reduction_lanes;
 mod register_promotion;
+mod reverse_if_conversion;
 mod rotating_registers;
 mod scalar_expansion;
 mod scalar_replacement;
@@ -56,7 +62,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 32] = [
+pub const ALL: [&Pass; 38] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -67,6 +73,9 @@ pub const ALL: [&Pass; 32] = [
     &GUARD_STRIDING,
     &GUARD_BOUNDS,
     &EARLY_EXIT,
+    &REVERSE_IF_CONVERSION,
+    &CONDITIONAL_MOVES,
+    &ONE_THREAD_FUSION,
     &PIVOT_SPLITTING,
     &COMPLETE_UNROLLING,
     &OUTER_LOOP_VECTORIZATION,
@@ -76,6 +85,7 @@ pub const ALL: [&Pass; 32] = [
     &LOOP_COLLAPSING,
     &UNROLL_AND_JAM,
     &INVARIANT_CODE_MOTION,
+    &LOOP_DISTRIBUTION,
     &STORE_FORWARDING,
     &SCALAR_REPLACEMENT,
     &REGISTER_PROMOTION,
@@ -89,6 +99,8 @@ pub const ALL: [&Pass; 32] = [
     &REDUCTION_LANES,
     &SMALL_TEAMS,
     &STRUCTURE_SPLITTING,
+    &RANGE_PROPAGATION,
+    &BUFFER_SHARING,
 ];
 
 /// Functional programs whose schedule nobody has chosen.
@@ -97,6 +109,8 @@ pub const DEFAULT: Pipeline = Pipeline {
     about: "functional programs without `--schedule`",
     passes: &[
         &EARLY_EXIT,
+        &REVERSE_IF_CONVERSION,
+        &ONE_THREAD_FUSION,
         &GUARD_BOUNDS,
         &STRUCTURE_SPLITTING,
         &INDEX_SET_SPLITTING,
@@ -106,16 +120,25 @@ pub const DEFAULT: Pipeline = Pipeline {
         &LOOP_COALESCING,
         &UNROLL_AND_JAM,
         &INVARIANT_CODE_MOTION,
+        &LOOP_DISTRIBUTION,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
+        &CONDITIONAL_MOVES,
     ],
+};
+
+/// Functional programs whose loops and schedule are decided.
+pub const FINISHED: Pipeline = Pipeline {
+    name: "finished",
+    about: "functional programs at the end, unless `--schedule` gives an order of their loops",
+    passes: &[&BUFFER_SHARING],
 };
 
 /// What the translation of functional programs ends with.
 pub const TRANSLATED: Pipeline = Pipeline {
     name: "translated",
     about: "functional programs, after their translation to loops",
-    passes: &[&INDEX_ARITHMETIC, &DEAD_CODE],
+    passes: &[&INDEX_ARITHMETIC, &RANGE_PROPAGATION, &DEAD_CODE],
 };
 
 /// Operators of models, whose extents are numbers.
@@ -181,13 +204,15 @@ pub const DIRECTED: Pipeline = Pipeline {
 };
 
 /// All pipelines.
-pub const PIPELINES: [&Pipeline; 7] =
-    [&TRANSLATED, &DEFAULT, &MODEL, &MODEL_MAPPED, &REGION, &SCHEDULED, &DIRECTED];
+pub const PIPELINES: [&Pipeline; 8] =
+    [&TRANSLATED, &DEFAULT, &FINISHED, &MODEL, &MODEL_MAPPED, &REGION, &SCHEDULED, &DIRECTED];
 
 pub use accumulator_coalescing::PASS as ACCUMULATOR_COALESCING;
 pub use array_expansion::PASS as ARRAY_EXPANSION;
+pub use buffer_sharing::PASS as BUFFER_SHARING;
 pub use cache_tiling::PASS as CACHE_TILING;
 pub use complete_unrolling::PASS as COMPLETE_UNROLLING;
+pub use conditional_moves::PASS as CONDITIONAL_MOVES;
 pub use constant_folding::PASS as CONSTANT_FOLDING;
 pub use copy_propagation::PASS as COPY_PROPAGATION;
 pub use dead_code::PASS as DEAD_CODE;
@@ -199,12 +224,16 @@ pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
 pub use loop_collapsing::PASS as LOOP_COLLAPSING;
+pub use loop_distribution::PASS as LOOP_DISTRIBUTION;
+pub use one_thread_fusion::PASS as ONE_THREAD_FUSION;
 pub use outer_loop_vectorization::PASS as OUTER_LOOP_VECTORIZATION;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
 pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use predictive_commoning::PASS as PREDICTIVE_COMMONING;
+pub use range_propagation::PASS as RANGE_PROPAGATION;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use register_promotion::PASS as REGISTER_PROMOTION;
+pub use reverse_if_conversion::PASS as REVERSE_IF_CONVERSION;
 pub use rotating_registers::PASS as ROTATING_REGISTERS;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;

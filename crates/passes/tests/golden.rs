@@ -200,3 +200,33 @@ fn rotating_registers_of_rows() {
 fn guard_striding_of_colours() {
     check_same(&passes::GUARD_STRIDING, &[2, 3, 7, 10]);
 }
+
+#[test]
+fn reverse_if_conversion_of_extrema_with_places() {
+    check_same(&passes::REVERSE_IF_CONVERSION, &[0, 1, 5, 17]);
+}
+
+#[test]
+fn one_thread_fusion_of_scans() {
+    check_same(&passes::ONE_THREAD_FUSION, &[0, 1, 3, 4, 5, 17, 64]);
+}
+
+#[test]
+fn range_propagation_of_digits() {
+    check_same(&passes::RANGE_PROPAGATION, &[0, 1, 7, 20]);
+}
+
+#[test]
+fn buffer_sharing_of_steps() {
+    check_same(&passes::BUFFER_SHARING, &[0, 1, 7]);
+}
+
+#[test]
+fn loop_distribution_around_calls() {
+    check_same(&passes::LOOP_DISTRIBUTION, &[0, 1, 63, 64, 65, 200]);
+}
+
+#[test]
+fn conditional_moves_in_chains() {
+    check_same(&passes::CONDITIONAL_MOVES, &[0, 1, 2, 9]);
+}

@@ -350,7 +350,8 @@ impl Translator<'_> {
         CommKind::New(v, ty, first.then(run)).into()
     }
 
-    /// `seqfor n (λi. if (0 <= is[i] && is[i] < m) (update out{is[i]} (λo. f xs[i] out[is[i]] o)))`
+    /// `seqfor n (λi. if (0 <= is[i] && is[i] < m) (update out{is[i]} (λo. f xs[i] out[is[i]]
+    /// o)))`, without the condition where the types of the numbers say that it holds.
     fn expand_reduce_by_index(&mut self, f: &Folding, is: &Exp, xs: &Exp, out: &Acc) -> Comm {
         let (n, i, m) = (size_of(is), self.loop_index(), length(out.ty()).cloned().unwrap_or_default());
         let index = DataType::Scalar(Scalar::I64);
@@ -366,9 +367,12 @@ impl Translator<'_> {
         };
         let low = inside(Prim::Ge, place.clone(), Exp::size(Size::constant(0), index));
         // The bound is a size and no data, so that it need not fit in 64 bits.
-        let high = inside(Prim::Lt, place, Exp::size(m.clone(), DataType::Idx(m)));
+        let high = inside(Prim::Lt, place, Exp::size(m.clone(), DataType::Idx(m.clone())));
         let body = self.read(xs, &i, &f.x, LoopKind::Sequential, one);
-        let body = CommKind::If(inside(Prim::And, low, high), body, CommKind::Skip.into()).into();
+        let body = match are_indices(is, &m) {
+            true => body,
+            false => CommKind::If(inside(Prim::And, low, high), body, CommKind::Skip.into()).into(),
+        };
         let body = self.read(is, &i, &j, LoopKind::Sequential, body);
         CommKind::SeqFor(LoopKind::Sequential, n, i, body).into()
     }
@@ -419,6 +423,21 @@ impl Translator<'_> {
 
 fn size_of(xs: &Exp) -> Size {
     length(xs.ty()).cloned().unwrap_or_default()
+}
+
+/// Whether numbers are the values of indices below `m`: `map i64` of such.
+fn are_indices(is: &Exp, m: &Size) -> bool {
+    let ExpKind::Prim(prim, args) = is.kind() else { return false };
+    let [ExpArg::Fun(fun), _] = &args[..] else { return false };
+    let maps = matches!(prim, Prim::Map | Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll);
+    let value = |e: &Term| match e.kind() {
+        TermKind::Prim(Prim::ToI64, args) => match &args[..] {
+            [functional::Arg::Term(index)] => matches!(index.ty(), DataType::Idx(k) if k == m),
+            _ => false,
+        },
+        _ => false,
+    };
+    maps && value(&fun.body)
 }
 
 /// `((+), g x)` if the function is `\x a -> g x (+) a` with an operation whose order does not

@@ -514,7 +514,8 @@ impl Infer<'_> {
             ExprKind::Name(name) => Some(name),
             _ => None,
         };
-        let prim = name.filter(|n| !self.is_bound(n)).and_then(|n| Prim::from_name(n));
+        let hidden = |n: &Name| self.is_bound(n) || self.env.failed.contains(n);
+        let prim = name.filter(|n| !hidden(n)).and_then(|n| Prim::from_name(n));
         let defined = name.and_then(|n| self.defined(n, &arguments, head.span));
         let (function, taken) = match (defined, prim) {
             (Some(found), _) => found,

@@ -24,7 +24,6 @@ use std::sync::Arc;
 use loops::{Code, Diagnostic, Name, Size, Span};
 
 use crate::facts::SizeFacts;
-use crate::prim::Prim;
 use crate::syntax::ast::{BinOp, Def, FactExpr, NumberValue, TypeDef, TypeParam};
 use crate::term::{Fact, FactKind};
 use expressions::Why;
@@ -40,6 +39,8 @@ pub use scheme::demands;
 #[derive(Clone, Debug)]
 pub(crate) struct Signature {
     pub(crate) name: Name,
+    /// What tells it from definitions of the same name in other files.
+    pub(crate) key: Name,
     pub(crate) sizes: Vec<Name>,
     /// The sizes that are written as arguments, in front of the others.
     pub(crate) explicit: Vec<Name>,
@@ -70,6 +71,8 @@ pub(crate) struct Env {
     pub(crate) records: BTreeMap<Name, Vec<Name>>,
     /// Definitions with errors: their uses are not reported again.
     pub(crate) failed: BTreeSet<Name>,
+    /// Names that two imported files define, with these files.
+    pub(crate) ambiguous: BTreeMap<Name, [String; 2]>,
 }
 
 /// The state of inference for one definition.
@@ -162,6 +165,7 @@ impl<'e> Infer<'e> {
         let ty = param_types.into_iter().rev().fold(result, |result, param| Ty::fun(param, result));
         let signature = Arc::new(Signature {
             name: def.name.name.clone(),
+            key: def.name.name.clone(),
             sizes: def.sizes.iter().map(|s| s.name.clone()).collect(),
             explicit: def.explicit.iter().map(|s| s.name.clone()).collect(),
             types,
@@ -242,16 +246,4 @@ pub(crate) fn infer_type(env: &Env, def: &TypeDef) -> Result<(Vec<Name>, Ty), Ve
     } else {
         Err(infer.diagnostics)
     }
-}
-
-/// Whether a definition may have this name.
-///
-/// # Errors
-/// That it is the name of a primitive.
-pub(crate) fn check_name(name: &Name, span: Span) -> Result<(), Diagnostic> {
-    if Prim::from_name(name).is_none() {
-        return Ok(());
-    }
-    let message = format!("`{name}` is a primitive, so it can't be defined");
-    Err(Diagnostic::error(Code("F0202"), message, span, "choose another name"))
 }

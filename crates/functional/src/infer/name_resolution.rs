@@ -61,10 +61,16 @@ impl Infer<'_> {
     }
 
     /// The definition of this name with its explicit sizes, and how many arguments these were.
-    /// `None` if no definition has the name.
+    /// `None` if no definition has the name. In rules, the names of primitives are theirs.
     pub(super) fn defined(&mut self, name: &Name, arguments: &[&Expr], span: Span) -> Option<(Node, usize)> {
-        if self.is_bound(name) {
+        if self.is_bound(name) || self.in_rule && Prim::from_name(name).is_some() {
             return None;
+        }
+        if let Some([first, second]) = self.env.ambiguous.get(name) {
+            let message = format!("`{name}` is defined in `{first}` and in `{second}`");
+            let error = Diagnostic::error(Code("F0202"), message, span, "which one is not clear");
+            self.error(error.help(format!("define `{name}` in this file, which hides both, or rename one")));
+            return Some((error_node(span), 0));
         }
         let signature = self.env.defs.get(name)?.clone();
         let Some(mut sizes) = self.explicit_sizes(name, &signature.explicit, arguments, span) else {
@@ -145,7 +151,7 @@ impl Infer<'_> {
         });
         let sizes = signature.sizes.iter().map(|s| sizes[s].clone()).collect();
         let types = signature.types.iter().map(|(t, _)| types[t].clone()).collect();
-        Node { kind: NodeKind::Def(name.clone(), sizes, types), ty, span }
+        Node { kind: NodeKind::Def(signature.key.clone(), sizes, types), ty, span }
     }
 
     /// A primitive with its explicit sizes, and how many arguments these were. A function without

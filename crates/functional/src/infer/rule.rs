@@ -99,6 +99,7 @@ impl Infer<'_> {
             .fold(left.ty.clone(), |result, local| Ty::fun(locals[*local as usize].ty.clone(), result));
         let signature = Arc::new(Signature {
             name: rule.name.name.clone(),
+            key: rule.name.name.clone(),
             sizes,
             explicit: Vec::new(),
             types,

@@ -91,6 +91,11 @@ fn with_default_passes(mut lowered: Lowered) -> Lowered {
     lowered
 }
 
+fn finished(mut lowered: Lowered) -> Lowered {
+    lowered.function = passes::FINISHED.run(lowered.function, &mut lowered.applied);
+    lowered
+}
+
 impl Front {
     /// Reads a source of a kind.
     ///
@@ -203,15 +208,16 @@ impl Front {
                 let auto = Request { schedule: Schedule::Auto, ..request.clone() };
                 let affine = c::scheduled(&self.source, lowered, &auto, false).ok();
                 let affine = affine.map(|affine| (AFFINE, affine));
-                candidates::chosen([Some((DEFAULT_PASSES, usual)), affine], request)
+                candidates::chosen([Some((DEFAULT_PASSES, usual)), affine], request).map(finished)
             }
             // Where nothing is said of a schedule, nobody else looks at borders and memory.
-            Schedule::Usual => Ok(with_default_passes(lowered)),
+            Schedule::Usual => Ok(finished(with_default_passes(lowered))),
             // Nothing that is asked for by name is slower than what comes without.
             Schedule::Auto => {
                 let usual = with_default_passes(lowered.clone());
                 let affine = c::scheduled(&self.source, lowered, request, false)?;
                 candidates::chosen([Some((AFFINE, affine)), Some((DEFAULT_PASSES, usual))], request)
+                    .map(finished)
             }
             Schedule::Original | Schedule::Given(_) => c::scheduled(&self.source, lowered, request, false),
         }

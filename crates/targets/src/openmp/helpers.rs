@@ -78,6 +78,7 @@ pub enum Helper {
     NativeExtent,
     NativeAlign,
     Apart,
+    OneThread,
     Choice,
     Lanes,
     PairProducts,
@@ -151,6 +152,14 @@ impl Helper {
 #if defined(__GNUC__) && !defined(__clang__)
 #undef LOZENGE_APART
 #define LOZENGE_APART() __asm__ volatile(\"\")
+#endif"
+            }
+            Helper::OneThread => {
+                "#define LOZENGE_ONE_THREAD() 1
+#ifdef _OPENMP
+int omp_get_max_threads(void);
+#undef LOZENGE_ONE_THREAD
+#define LOZENGE_ONE_THREAD() (omp_get_max_threads() == 1)
 #endif"
             }
             // Both are to be at hand, or gcc makes a jump of it.

@@ -278,6 +278,9 @@ impl Lower<'_> {
                 }
                 (self.cast(*to, from, value, bounded(operand, *to)), *to)
             }
+            Expr::Call { function, ty, .. } if e.is_one_thread() => {
+                (self.helper(Helper::OneThread, function.as_str(), Vec::new()), *ty)
+            }
             Expr::Call { function, ty, args } => {
                 let integer = matches!(function.as_str(), "abs" | "labs" | "llabs");
                 self.helpers.insert(if integer { Helper::Stdlib } else { Helper::Math });

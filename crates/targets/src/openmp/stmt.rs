@@ -264,7 +264,7 @@ impl Lower<'_> {
         };
         let elem = own(&target.array);
         let at_hand = elem.is_some() && side(then) == elem && side(otherwise) == elem;
-        if !at_hand || !self.native || self.in_simd || !cond.has_loads() {
+        if !at_hand || self.paper() || self.in_simd || !cond.has_loads() {
             return Ok(None);
         }
         let args = vec![self.expr(cond)?.0, self.expr(then)?.0, self.expr(otherwise)?.0];
