@@ -16,8 +16,8 @@ use super::{Site, Step, refused};
 use crate::fault::Result;
 use crate::transform::contraction::Claim;
 
-/// The condition of one of several sites: fast ones for whole tiles and whole vectors and a slow one
-/// for the rest give the slow one's test, if the tests of the fast ones imply it.
+/// The condition of one of several sites: fast ones for whole tiles and whole vectors and a slow
+/// one for the rest give the slow one's test, if the tests of the fast ones imply it.
 pub(super) fn condition_of(sites: &[Site]) -> Option<Expr> {
     let tests = |site: &Site| -> Option<Expr> {
         let holds = site.path.iter().filter_map(|s| match s {

@@ -1,5 +1,5 @@
-//! Extents that are numbers, as parameters: the scheduler's programs have small numbers then, and its
-//! work is that of the same text with extents as parameters.
+//! Extents that are numbers, as parameters: the scheduler's programs have small numbers then, and
+//! its work is that of the same text with extents as parameters.
 //!
 //! Of `i < 200` and `i < 199` come `i < e` and `i < e - 1`. A relation with parameters has that
 //! with numbers as the case `e = 200`, so a schedule that is right for all values is right for this
