@@ -196,8 +196,8 @@ impl Plan<'_> {
         stepped(&tiles.row, 0.into(), self.shape.rows.into(), 1, kind, body)
     }
 
-    /// Vectors and lanes where not all are inside: vectors that are go as a whole, the others lane by
-    /// lane.
+    /// Vectors and lanes where not all are inside: vectors that are go as a whole, the others lane
+    /// by lane.
     fn ragged_loops(
         &self,
         tiles: &Tiles,
@@ -258,8 +258,8 @@ impl Plan<'_> {
         stager.claims.push(Claim { local: operand.local.clone(), formals, role: Role::Packed(value) });
     }
 
-    /// Fills one step of a strip: without tests where every lane is inside the domain, else vector by
-    /// vector where one is inside as a whole, else lane by lane, with zeros outside.
+    /// Fills one step of a strip: without tests where every lane is inside the domain, else vector
+    /// by vector where one is inside as a whole, else lane by lane, with zeros outside.
     // the geometry of a strip, once for rows and once for columns
     #[allow(clippy::too_many_arguments)]
     fn fill(
