@@ -353,3 +353,29 @@ fn links_are_found() {
     assert_eq!(anchors(page), BTreeSet::from(["a-b-c".to_owned()]));
     assert_eq!(plain(Path::new("a/b/../c/./d")), Path::new("a/c/d"));
 }
+
+/// Where pages say how many definitions the library has.
+const COUNTED: [(&str, &str); 7] = [
+    ("README.md", "accepts all {} definitions of the library"),
+    ("CHANGELOG.md", "A library of {} definitions"),
+    ("CHANGELOG.md", "All {} definitions of the library"),
+    ("docs/certificates.md", "All {} definitions of `library/`"),
+    ("docs/trusted.md", "the library's {} definitions"),
+    ("docs/verification.md", "the library's {} definitions"),
+    ("docs/performance.md", "The library has {} definitions now"),
+];
+
+/// Pages say how many definitions of the library have a verdict.
+#[test]
+fn the_library_is_counted() {
+    let verdicts = read(&golden::root().join("tests/prove/library.txt"));
+    // Two files of the tests are among them.
+    let own = |line: &&str| !line.starts_with("pieces.loz ") && !line.starts_with("sums.loz ");
+    let count = verdicts.lines().filter(own).count();
+    for (page, said) in COUNTED {
+        let words: Vec<String> =
+            read(&golden::root().join(page)).split_whitespace().map(str::to_owned).collect();
+        let said = said.replace("{}", &count.to_string());
+        assert!(words.join(" ").contains(&said), "{page} does not say `{said}`");
+    }
+}

@@ -81,8 +81,10 @@ fn mutants_of_fields_are_rejected() {
     let chosen: Vec<_> = certificates.into_iter().step_by(step).collect();
     let counts = on_two_threads(2, |half| {
         let (mut modules, mut kinds) = (Vec::new(), Vec::new());
-        for (name, certificate) in chosen.iter().skip(half).step_by(2) {
-            modules.push((module_name(name), certificate.to_module(name, "")));
+        for (k, (name, certificate)) in chosen.iter().enumerate().skip(half).step_by(2) {
+            // Definitions of two files may have the same name.
+            let name = format!("{name}__of_{k}");
+            modules.push((module_name(&name), certificate.to_module(&name, "")));
             kinds.push(None);
             for (j, (what, mutant)) in mutate::fields::mutants(certificate).into_iter().enumerate() {
                 let name = format!("{name}__{j}");
