@@ -321,8 +321,11 @@ fn scheduled(
     let Analysed { known, dependences, mut report } = analyse(function, options, bounds)?;
     let model = &known.model;
     // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing
-    // is added to it.
-    limits.run(&known.ctx, || check::tree(model, &dependences, tree))?;
+    // is added to it. If that takes too long, there is still the check of the code.
+    match limits.run(&known.ctx, || check::tree(model, &dependences, tree)) {
+        Err(refused) if !options.check || !fault::is_limit(&refused) => return Err(refused),
+        _ => {}
+    }
     let made = lowering::by_code(model, function, tree, (code, options), limits, &mut report)?;
     Ok(finish(made, tree.clone(), report))
 }
