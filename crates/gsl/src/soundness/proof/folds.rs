@@ -122,7 +122,10 @@ fn softmax_of(case: &mut Case, x: &Tensor, axis: usize, place: &[Int]) -> Step<R
     let other = x.at(case, &inside(place, &[axis], &vars))?;
     let sum = fun("Exp", vec![op(Op::Sub, other, greatest.clone())]);
     let sum = Rc::new(Real::Fold(Fold::Sum, vars, sum));
-    Ok(op(Op::Div, fun("Exp", vec![op(Op::Sub, x.at(case, place)?, greatest)]), sum))
+    // Each number is multiplied by the reciprocal of the sum, as the operator does: not the same
+    // bits as a quotient.
+    let reciprocal = op(Op::Div, number(1.0), sum);
+    Ok(op(Op::Mul, fun("Exp", vec![op(Op::Sub, x.at(case, place)?, greatest)]), reciprocal))
 }
 
 pub(super) fn softmax(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
