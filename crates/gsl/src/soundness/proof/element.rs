@@ -34,9 +34,15 @@ pub(super) enum Op {
     Div,
 }
 
+/// The exponential that Softmax has: over the reals that of others.
+pub(super) const EXP_DECAY: &str = "ExpDecay";
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fold {
+    /// In the order of the places.
     Sum,
+    /// Of rows, in sixteen parts: over the reals a sum as others, with other bits.
+    Rows,
     Max,
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::case::{Case, Mode, Step, Stop, unproved};
-use super::element::{Fold, Op, Real, fun, number, op, positive};
+use super::element::{EXP_DECAY, Fold, Op, Real, fun, number, op, positive};
 use super::int::Int;
 use super::operators::{Call, axes};
 use super::symbolic_value::Value;
@@ -65,8 +65,14 @@ fn folded(case: &mut Case, f: Fold, x: &Tensor, axes: &[usize], place: &[Int]) -
     Ok(Rc::new(Real::Fold(f, vars, body)))
 }
 
+/// How the operators sum over axes: the last ones are rows.
+fn sum_over(axes: &[usize], rank: usize) -> Fold {
+    let kept = rank - axes.len();
+    if axes.iter().all(|axis| *axis >= kept) { Fold::Rows } else { Fold::Sum }
+}
+
 fn mean(case: &mut Case, x: &Tensor, axes: &[usize], place: &[Int]) -> Step<Rc<Real>> {
-    let sum = folded(case, Fold::Sum, x, axes, place)?;
+    let sum = folded(case, sum_over(axes, x.rank()), x, axes, place)?;
     let count: Vec<Int> = axes.iter().map(|d| x.shape[*d].clone()).collect();
     Ok(op(Op::Div, sum, Rc::new(Real::Int(product(&count)))))
 }
@@ -100,7 +106,7 @@ pub(super) fn layer_normalization(case: &mut Case, call: &Call<'_>) -> Step<Tens
         let vars = variables(case, &x.shape, &axes);
         let other = x.at(case, &inside(place, &axes, &vars))?;
         let centred = op(Op::Sub, other, m.clone());
-        let sum = Rc::new(Real::Fold(Fold::Sum, vars, op(Op::Mul, centred.clone(), centred)));
+        let sum = Rc::new(Real::Fold(Fold::Rows, vars, op(Op::Mul, centred.clone(), centred)));
         let count: Vec<Int> = axes.iter().map(|d| x.shape[*d].clone()).collect();
         let variance = op(Op::Div, sum, Rc::new(Real::Int(product(&count))));
         let deviation = fun("Sqrt", vec![op(Op::Add, variance, epsilon.clone())]);
@@ -120,12 +126,12 @@ fn softmax_of(case: &mut Case, x: &Tensor, axis: usize, place: &[Int]) -> Step<R
     let greatest = folded(case, Fold::Max, x, &[axis], place)?;
     let vars = variables(case, &x.shape, &[axis]);
     let other = x.at(case, &inside(place, &[axis], &vars))?;
-    let sum = fun("Exp", vec![op(Op::Sub, other, greatest.clone())]);
-    let sum = Rc::new(Real::Fold(Fold::Sum, vars, sum));
+    let sum = fun(EXP_DECAY, vec![op(Op::Sub, other, greatest.clone())]);
+    let sum = Rc::new(Real::Fold(Fold::Rows, vars, sum));
     // Each number is multiplied by the reciprocal of the sum, as the operator does: not the same
     // bits as a quotient.
     let reciprocal = op(Op::Div, number(1.0), sum);
-    Ok(op(Op::Mul, fun("Exp", vec![op(Op::Sub, x.at(case, place)?, greatest)]), reciprocal))
+    Ok(op(Op::Mul, fun(EXP_DECAY, vec![op(Op::Sub, x.at(case, place)?, greatest)]), reciprocal))
 }
 
 pub(super) fn softmax(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
@@ -175,7 +181,7 @@ pub(super) fn reduce(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
         match &name[..] {
             "ReduceMean" => mean(case, &x, &axes, &full),
             "ReduceMax" => folded(case, Fold::Max, &x, &axes, &full),
-            _ => folded(case, Fold::Sum, &x, &axes, &full),
+            _ => folded(case, sum_over(&axes, rank), &x, &axes, &full),
         }
     });
     Ok(Tensor::new(shape, ty, at))

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::case::{Case, Step, Stop, unproved};
-use super::element::{Fold, Op, Real, pruned, ranges};
+use super::element::{EXP_DECAY, Fold, Op, Real, pruned, ranges};
 use super::int::{Atom, Int};
 
 /// How many terms an element may have.
@@ -211,7 +211,9 @@ fn poly(case: &mut Case, e: &Rc<Real>, more: &[Int]) -> Step<Poly> {
                 negated(poly(case, x, more)?)
             } else {
                 let of = arguments.iter().map(|a| settled(case, a, more)).collect::<Step<Vec<Poly>>>()?;
-                factor(Factor::Fun(name.clone(), of))
+                // Only in its last bits another function.
+                let name = if &**name == EXP_DECAY { "Exp".into() } else { name.clone() };
+                factor(Factor::Fun(name, of))
             }
         }
         Real::Fold(f, vars, body) => {
@@ -219,7 +221,7 @@ fn poly(case: &mut Case, e: &Rc<Real>, more: &[Int]) -> Step<Poly> {
             let ranges: Vec<Int> = ranges(vars).map(|r| case.norm(&r)).collect();
             inside.extend(ranges.iter().cloned());
             let body = match f {
-                Fold::Sum => poly(case, body, &inside)?,
+                Fold::Sum | Fold::Rows => poly(case, body, &inside)?,
                 Fold::Max => settled(case, body, &inside)?,
             };
             // Each sum has its own variables, so that no variable is bound twice.
@@ -228,7 +230,7 @@ fn poly(case: &mut Case, e: &Rc<Real>, more: &[Int]) -> Step<Poly> {
             let body = replace_poly(case, &body, &map);
             let ranges: Vec<Int> = ranges.iter().map(|r| replace_int(case, r, &map)).collect();
             match f {
-                Fold::Sum => body
+                Fold::Sum | Fold::Rows => body
                     .into_iter()
                     .map(|mut t| {
                         t.vars.extend(fresh.iter().map(|(v, _)| *v));

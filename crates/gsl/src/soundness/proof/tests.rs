@@ -10,7 +10,7 @@ use graph::evaluate::{Datum, evaluate};
 use graph::{AttributeValue, ElementType, Model, ValueId};
 
 use super::case::{Bounds, Case, Choices, Mode};
-use super::element::{Fold, Op, Real};
+use super::element::{EXP_DECAY, Fold, Op, Real};
 use super::int::{Atom, Int};
 use super::operators::{Attributes, Call, apply};
 use super::symbolic_value::Value;
@@ -232,7 +232,7 @@ fn value(case: &Case, e: &Rc<Real>, data: &[Vec<f64>], vars: &mut Names) -> Opti
                 ("Abs", [x]) => x.abs(),
                 ("Neg", [x]) => -x,
                 ("Sqrt", [x]) => x.sqrt(),
-                ("Exp", [x]) => x.exp(),
+                ("Exp" | EXP_DECAY, [x]) => x.exp(),
                 ("Tanh", [x]) => x.tanh(),
                 ("Pow", [x, y]) => x.powf(*y),
                 ("Max", all) => all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
@@ -245,7 +245,8 @@ fn value(case: &Case, e: &Rc<Real>, data: &[Vec<f64>], vars: &mut Names) -> Opti
             let extents: Vec<i64> =
                 bound.iter().map(|(_, n)| number(case, n, vars)).collect::<Option<_>>()?;
             let count: i64 = extents.iter().product();
-            let mut all = if *fold == Fold::Sum { 0.0 } else { f64::NEG_INFINITY };
+            let adds = *fold != Fold::Max;
+            let mut all = if adds { 0.0 } else { f64::NEG_INFINITY };
             for k in 0..count {
                 let mut rest = k;
                 for ((v, _), n) in bound.iter().zip(&extents) {
@@ -253,7 +254,7 @@ fn value(case: &Case, e: &Rc<Real>, data: &[Vec<f64>], vars: &mut Names) -> Opti
                     rest /= n;
                 }
                 let x = value(case, body, data, vars)?;
-                all = if *fold == Fold::Sum { all + x } else { all.max(x) };
+                all = if adds { all + x } else { all.max(x) };
             }
             bound.iter().for_each(|(v, _)| {
                 vars.remove(v);
