@@ -244,3 +244,17 @@ fn a_function_goes_through_the_choice_of_a_branch() {
     let Verdict::Checked { proof, .. } = found else { panic!("{found:?}") };
     assert!(proof.exact);
 }
+
+/// Rows are summed in parts, other axes in order: to move a sum from one to the other keeps its
+/// value over the reals, and to leave it where it is keeps the bits.
+#[test]
+fn a_sum_that_is_moved_to_another_axis_may_have_other_bits() {
+    let moved = "rule r {\n match\n y = ReduceSum(Transpose(x) { perm: [1, 0] }, [1]) { keepdims: 0 }\n replace\n y = ReduceSum(x, [0]) { keepdims: 0 }\n}\n";
+    let stays = "rule r {\n match\n y = ReduceSum(Neg(Neg(x)), [1]) { keepdims: 0 }\n where x.rank == 2\n replace\n y = ReduceSum(x, [1]) { keepdims: 0 }\n}\n";
+    for (text, exact) in [(moved, false), (stays, true)] {
+        let (file, errors) = gsl::parse(text);
+        assert!(errors.is_empty(), "{errors:?}");
+        let proof = prove(&file.rules[0]).unwrap_or_else(|why| panic!("{text}: {why:?}"));
+        assert_eq!(proof.exact, exact, "{text}");
+    }
+}
