@@ -158,6 +158,20 @@ impl Types {
         types
     }
 
+    /// Everything that a function declares, whose names are distinct
+    /// ([`crate::visit::with_distinct_locals`]).
+    pub fn of_all(function: &Function) -> Types {
+        let mut types = Types::of(function);
+        for stmt in nodes(&function.body) {
+            match stmt {
+                Stmt::Loop(l) => types.declare_var(&l.var),
+                Stmt::Local(local) => types.declare_array(&local.name, &local.elem, local.dims.len()),
+                _ => {}
+            }
+        }
+        types
+    }
+
     /// Brings a loop variable or size into scope.
     pub fn declare_var(&mut self, name: &Name) {
         self.vars.push(name.clone());

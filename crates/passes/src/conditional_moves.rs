@@ -10,7 +10,7 @@
 
 use loops::facts::Facts;
 use loops::typing::Types;
-use loops::visit::{check_depth, fresh, nodes, taken, with_distinct_locals};
+use loops::visit::{check_depth, fresh, locals, taken, with_distinct_locals};
 use loops::{Access, Assign, BinaryOp, CompareOp, Expr, Function, Loop, LoopKind, Name, Scalar, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,21 +33,12 @@ fn moving(function: &Function) -> Function {
         return function.clone();
     }
     let distinct = with_distinct_locals(function);
-    let mut types = Types::of(&distinct);
+    let types = Types::of_all(&distinct);
     let mut extents: BTreeMap<Name, Vec<Expr>> = BTreeMap::new();
     for param in &distinct.params {
         extents.insert(param.name.clone(), param.dims.clone());
     }
-    for stmt in nodes(&distinct.body) {
-        match stmt {
-            Stmt::Loop(l) => types.declare_var(&l.var),
-            Stmt::Local(local) => {
-                types.declare_array(&local.name, &local.elem, local.dims.len());
-                extents.insert(local.name.clone(), local.dims.clone());
-            }
-            _ => {}
-        }
-    }
+    extents.extend(locals(&distinct.body).map(|local| (local.name.clone(), local.dims.clone())));
     let mut pass = Moves { taken: taken(&distinct), types, extents, changed: false };
     let body = pass.block(&distinct.body, &Facts::of(&distinct));
     if pass.changed { Function { body, ..distinct } } else { function.clone() }

@@ -35,14 +35,7 @@ fn invariants(function: &Function) -> Function {
         return function.clone();
     }
     let distinct = with_distinct_locals(function);
-    let mut types = Types::of(&distinct);
-    for stmt in nodes(&distinct.body) {
-        match stmt {
-            Stmt::Loop(l) => types.declare_var(&l.var),
-            Stmt::Local(local) => types.declare_array(&local.name, &local.elem, local.dims.len()),
-            _ => {}
-        }
-    }
+    let types = Types::of_all(&distinct);
     let mut hoist = Hoist { names: taken(&distinct), types, changed: false };
     let body = hoist.stmts(&distinct.body, &Facts::of(&distinct));
     match hoist.changed {

@@ -12,7 +12,7 @@
 use loops::facts::{Facts, is_stable};
 use loops::simplify::tidy;
 use loops::typing::Types;
-use loops::visit::{check_depth, fresh, nodes, substitute, taken, with_distinct_locals};
+use loops::visit::{check_depth, fresh, substitute, taken, with_distinct_locals};
 use loops::{
     Access, ArrayDecl, Assign, BinaryOp, Elem, Expr, Function, Loop, LoopKind, Name, Scalar, Stmt, Storage,
     UnaryOp,
@@ -45,14 +45,7 @@ fn distributed(function: &Function) -> Function {
         return function.clone();
     }
     let distinct = with_distinct_locals(function);
-    let mut types = Types::of(&distinct);
-    for stmt in nodes(&distinct.body) {
-        match stmt {
-            Stmt::Loop(l) => types.declare_var(&l.var),
-            Stmt::Local(local) => types.declare_array(&local.name, &local.elem, local.dims.len()),
-            _ => {}
-        }
-    }
+    let types = Types::of_all(&distinct);
     let mut pass = Distribution { taken: taken(&distinct), types, changed: false };
     let body = pass.block(&distinct.body, &Facts::of(&distinct));
     if pass.changed { Function { body, ..distinct } } else { function.clone() }

@@ -134,6 +134,16 @@ fn softmax_of(case: &mut Case, x: &Tensor, axis: usize, place: &[Int]) -> Step<R
     Ok(op(Op::Mul, fun(EXP_DECAY, vec![op(Op::Sub, x.at(case, place)?, greatest)]), reciprocal))
 }
 
+/// That of attention, which sums in order and divides by the sum.
+fn softmax_in_order(case: &mut Case, x: &Tensor, axis: usize, place: &[Int]) -> Step<Rc<Real>> {
+    let greatest = folded(case, Fold::Max, x, &[axis], place)?;
+    let vars = variables(case, &x.shape, &[axis]);
+    let other = x.at(case, &inside(place, &[axis], &vars))?;
+    let sum = fun("Exp", vec![op(Op::Sub, other, greatest.clone())]);
+    let sum = Rc::new(Real::Fold(Fold::Sum, vars, sum));
+    Ok(op(Op::Div, fun("Exp", vec![op(Op::Sub, x.at(case, place)?, greatest)]), sum))
+}
+
 pub(super) fn softmax(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
     let x = call.input(0)?;
     case.need(x.ty, &[Class::Float], call.op)?;
@@ -340,7 +350,7 @@ pub(super) fn attention(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
     let at: At = Rc::new(move |case, place| {
         let j = case.variable();
         let from = [place[0].clone(), place[1].clone(), place[2].clone(), Int::var(j)];
-        let weight = softmax_of(case, &scores, 3, &from)?;
+        let weight = softmax_in_order(case, &scores, 3, &from)?;
         let value = v.at(case, &[place[0].clone(), place[1].clone(), Int::var(j), place[3].clone()])?;
         let body = op(Op::Mul, weight, value);
         Ok(Rc::new(Real::Fold(Fold::Sum, vec![(j, v.shape[2].clone())], body)))
