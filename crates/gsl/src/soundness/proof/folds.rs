@@ -122,26 +122,32 @@ pub(super) fn layer_normalization(case: &mut Case, call: &Call<'_>) -> Step<Tens
     Ok(Tensor::new(shape, ty, at))
 }
 
-fn softmax_of(case: &mut Case, x: &Tensor, axis: usize, place: &[Int]) -> Step<Rc<Real>> {
+/// The exponential at a place, less the greatest element, and the sum of all along the axis.
+fn exponentials(
+    case: &mut Case,
+    x: &Tensor,
+    (axis, place): (usize, &[Int]),
+    (exp, sum): (&str, Fold),
+) -> Step<(Rc<Real>, Rc<Real>)> {
     let greatest = folded(case, Fold::Max, x, &[axis], place)?;
     let vars = variables(case, &x.shape, &[axis]);
     let other = x.at(case, &inside(place, &[axis], &vars))?;
-    let sum = fun(EXP_DECAY, vec![op(Op::Sub, other, greatest.clone())]);
-    let sum = Rc::new(Real::Fold(Fold::Rows, vars, sum));
-    // Each number is multiplied by the reciprocal of the sum, as the operator does: not the same
-    // bits as a quotient.
-    let reciprocal = op(Op::Div, number(1.0), sum);
-    Ok(op(Op::Mul, fun(EXP_DECAY, vec![op(Op::Sub, x.at(case, place)?, greatest)]), reciprocal))
+    let all = fun(exp, vec![op(Op::Sub, other, greatest.clone())]);
+    let here = fun(exp, vec![op(Op::Sub, x.at(case, place)?, greatest)]);
+    Ok((here, Rc::new(Real::Fold(sum, vars, all))))
+}
+
+/// Each number is multiplied by the reciprocal of the sum, as the operator does: not the same bits
+/// as a quotient.
+fn softmax_of(case: &mut Case, x: &Tensor, axis: usize, place: &[Int]) -> Step<Rc<Real>> {
+    let (here, sum) = exponentials(case, x, (axis, place), (EXP_DECAY, Fold::Rows))?;
+    Ok(op(Op::Mul, here, op(Op::Div, number(1.0), sum)))
 }
 
 /// That of attention, which sums in order and divides by the sum.
 fn softmax_in_order(case: &mut Case, x: &Tensor, axis: usize, place: &[Int]) -> Step<Rc<Real>> {
-    let greatest = folded(case, Fold::Max, x, &[axis], place)?;
-    let vars = variables(case, &x.shape, &[axis]);
-    let other = x.at(case, &inside(place, &[axis], &vars))?;
-    let sum = fun("Exp", vec![op(Op::Sub, other, greatest.clone())]);
-    let sum = Rc::new(Real::Fold(Fold::Sum, vars, sum));
-    Ok(op(Op::Div, fun("Exp", vec![op(Op::Sub, x.at(case, place)?, greatest)]), sum))
+    let (here, sum) = exponentials(case, x, (axis, place), ("Exp", Fold::Sum))?;
+    Ok(op(Op::Div, here, sum))
 }
 
 pub(super) fn softmax(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
