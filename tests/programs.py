@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -27,14 +28,20 @@ def programs(lines):
 
 
 def run(program):
-    """Its exit code, what it printed, and the seconds that it took."""
+    """Its exit code, what it printed, its seconds and those of processors with its children's."""
     name, path, folder = program
     began = time.monotonic()
     environment = {**os.environ, "RUST_TEST_THREADS": "1", "CARGO_MANIFEST_DIR": folder}
-    done = subprocess.run(
-        [path], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    return done.returncode, done.stdout.decode(errors="replace"), time.monotonic() - began
+    with tempfile.TemporaryFile() as printed:
+        child = subprocess.Popen(
+            [path], cwd=folder, env=environment, stdout=printed, stderr=subprocess.STDOUT
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        printed.seek(0)
+        text = printed.read().decode(errors="replace")
+    seconds = time.monotonic() - began
+    return child.returncode, text, seconds, used.ru_utime + used.ru_stime
 
 
 def main():
@@ -49,8 +56,9 @@ def main():
         running = {pool.submit(run, program): program for program in found}
         for future in as_completed(running):
             name, path, _ = running[future]
-            code, printed, seconds = future.result()
-            print(f"{printed.rstrip()}\n  {name} ({os.path.basename(path)}): {seconds:.1f} s", flush=True)
+            code, printed, seconds, used = future.result()
+            took = f"{seconds:.1f} s, {used:.1f} s of processors"
+            print(f"{printed.rstrip()}\n  {name} ({os.path.basename(path)}): {took}", flush=True)
             if code != 0:
                 failed.append(name)
     print(f"{len(found)} test programs, {len(failed)} of them failed: {', '.join(failed) or 'none'}")

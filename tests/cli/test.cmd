@@ -26,3 +26,6 @@ lozenge test beyond.c 2>/dev/null | head -4
 lozenge test flat.c
 # Random places are inside of what they are places in, and rows begin in order.
 lozenge test sparse.c
+# Two compilers, each case once.
+lozenge test dot.loops gemm.c --also-cc clang-16
+lozenge test dot.loops --also-cc no-such-compiler

@@ -363,6 +363,9 @@ pub struct Test {
     /// Compile with the address and undefined-behaviour sanitizers.
     #[arg(long)]
     pub sanitize: bool,
+    /// Compile and run every case with this C compiler, too; may be given several times.
+    #[arg(long, value_name = "COMMAND")]
+    pub also_cc: Vec<PathBuf>,
     /// C programs: updates may be reordered; results are compared within 1e-9 of the largest
     /// magnitude of an array.
     #[arg(long)]

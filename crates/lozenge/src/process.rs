@@ -250,6 +250,9 @@ impl Optimise {
     }
 }
 
+/// A C compiler may take this long for one file.
+const COMPILER_LIMIT: Duration = Duration::from_secs(300);
+
 /// The C compiler that the command line names.
 static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
 
@@ -268,28 +271,34 @@ impl Compiler {
     /// # Errors
     /// `X0301` if there is none.
     pub fn find() -> Result<Compiler, Failure> {
-        let limit = Duration::from_secs(300);
         let of_environment = || std::env::var_os("CC").filter(|v| !v.is_empty()).map(PathBuf::from);
         let named = CHOSEN.get().cloned().map(|cc| (cc, "--cc"));
         if let Some((cc, who)) = named.or_else(|| Some((of_environment()?, "CC"))) {
-            let command = on_path(&cc).ok_or_else(|| {
-                Failure::environment(
-                    "X0301",
-                    format!("the C compiler that {who} names, `{}`, is not there", cc.display()),
-                )
-                .help(match who {
+            return Compiler::named(&cc, who).map_err(|failure| {
+                failure.help(match who {
                     "CC" => "set CC to a C compiler, or unset it to use gcc",
                     _ => "name a C compiler, or leave `--cc` out to use CC or gcc",
                 })
-            })?;
-            return Ok(Compiler { command, limit, language: Language::C });
+            });
         }
         let command = ["gcc", "cc", "clang"].iter().find_map(|name| on_path(Path::new(name)));
         let command = command.ok_or_else(|| {
             Failure::environment("X0301", "there is no C compiler: none of gcc, cc, clang is on the path")
                 .help("install one (Debian: apt-get install gcc), or set CC")
         })?;
-        Ok(Compiler { command, limit, language: Language::C })
+        Ok(Compiler { command, limit: COMPILER_LIMIT, language: Language::C })
+    }
+
+    /// The compiler with this name or path, which `who` asked for.
+    ///
+    /// # Errors
+    /// `X0301` if it is not there.
+    pub fn named(name: &Path, who: &str) -> Result<Compiler, Failure> {
+        let command = on_path(name).ok_or_else(|| {
+            let message = format!("the C compiler that {who} names, `{}`, is not there", name.display());
+            Failure::environment("X0301", message)
+        })?;
+        Ok(Compiler { command, limit: COMPILER_LIMIT, language: Language::C })
     }
 
     /// The same compiler for a file of C++, by its name, or of C.

@@ -45,24 +45,12 @@ fn library_is_formatted() {
     assert!(output.status.success(), "not formatted: {}", String::from_utf8_lossy(&output.stdout));
 }
 
+/// By gcc and by clang with its OpenMP.
 #[test]
 fn c_kernels() {
-    passes(&["test", "tests/c/kernels", "tests/cpp"]);
-}
-
-/// The same through clang with its OpenMP.
-#[test]
-fn c_kernels_by_clang() {
     let installed = Command::new("clang-16").arg("--version").output().is_ok();
     assert!(installed, "clang-16 is missing: ./x setup installs it");
-    let output = Command::new(env!("CARGO_BIN_EXE_lozenge"))
-        .args(["test", "tests/c/kernels", "tests/cpp"])
-        .env("CC", "clang-16")
-        .current_dir(golden::root())
-        .output()
-        .expect("the command runs");
-    let (told, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{told}{errors}");
+    passes(&["test", "tests/c/kernels", "tests/cpp", "--also-cc", "clang-16"]);
 }
 
 #[test]

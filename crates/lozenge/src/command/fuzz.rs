@@ -14,14 +14,20 @@ use crate::report;
 /// # Errors
 /// `X0401` with the first program on which two stages disagree, or that a stage refuses.
 pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
-    let compiler = Compiler::find()?;
+    let compilers = [Compiler::find()?];
     let budget = Budget::of(arguments);
-    let options =
-        Test { paths: Vec::new(), filter: None, seed: arguments.seed, sanitize: false, reassociate: false };
+    let options = Test {
+        paths: Vec::new(),
+        filter: None,
+        seed: arguments.seed,
+        sanitize: false,
+        also_cc: Vec::new(),
+        reassociate: false,
+    };
     let (mut seed, mut cases) = (arguments.seed, 0);
     while budget.goes_on(seed - arguments.seed) {
         let source = Source { path: format!("seed-{seed}.loz"), text: program(seed) };
-        let verdicts = test_source(&source, &options, &compiler)?;
+        let verdicts = test_source(&source, &options, &compilers)?;
         if let Some(bad) = verdicts.iter().find(|v| v.failure.is_some()) {
             let failure = bad.failure.clone().unwrap_or_else(|| Failure::told(FailureKind::Check));
             let definition: String =

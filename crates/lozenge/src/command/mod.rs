@@ -38,6 +38,7 @@ mod schedule;
 mod show;
 mod test;
 mod test_c;
+mod test_points;
 pub(crate) mod translation;
 mod tune;
 

@@ -3,63 +3,35 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use loops::{Name, ParamMode, Scalar, Tensor};
+use loops::{Name, ParamMode, Scalar};
 use serde_json::{Value as Json, json};
 
-use crate::bind::{self, Given, Sizes};
+use crate::bind::Sizes;
 use crate::cases::{self, CaseKind, Setting};
-use crate::check;
 use crate::cli::Test;
 use crate::command::test_c;
-use crate::execute::{Build, Executable, Schedule};
+use crate::command::test_points::{Point, Routine, compiled_by, run_points};
 use crate::failure::{Failure, FailureKind, Source};
 use crate::files::{self, find, read_source};
 use crate::kernel;
-use crate::pipeline::{self, Front, Lowered};
-use crate::process::{Compiler, Optimise};
+use crate::pipeline::Front;
+use crate::process::Compiler;
 use crate::progress::Bar;
 use crate::report;
 use crate::request::{Mode, Request};
-use crate::value::{Closeness, Value};
+use crate::value::Value;
 
 /// What stands for a case where a file as a whole is wrong.
 const WHOLE: &str = "(the whole file)";
-
-/// One combination of sizes of a case, ready to run.
-struct Point {
-    line: usize,
-    text: String,
-    routine: usize,
-    sizes: Sizes,
-    values: BTreeMap<Name, Value>,
-    expected: Option<Value>,
-    seed: u64,
-}
-
-/// A definition lowered by one choice of mode and strategy.
-struct Routine {
-    request: Request,
-    lowered: Lowered,
-    paper: bool,
-}
-
-impl Routine {
-    /// Whether this is what another case asks for.
-    fn is_for(&self, other: &Request) -> bool {
-        let own = &self.request;
-        (&own.definition, own.mode, &own.strategy, &own.types)
-            == (&other.definition, other.mode, &other.strategy, &other.types)
-    }
-}
 
 /// How a case ended.
 #[derive(Default)]
 pub(super) struct Verdict {
     pub(super) line: usize,
-    text: String,
+    pub(super) text: String,
     pub(super) failure: Option<Failure>,
     /// What the rewritten program tests before its regions.
-    tested: Vec<String>,
+    pub(super) tested: Vec<String>,
 }
 
 /// Runs the command.
@@ -77,13 +49,13 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
             named || files::language(f).is_none() || read_source(f).is_ok_and(|s| kernel::has_region(&s.text))
         }));
     }
-    let compiler = Compiler::find()?;
+    let compilers = compilers(arguments)?;
     let bar = Bar::new(files.len() as u64, "testing");
     let (mut passed, mut failed) = (0, 0);
     let mut told = Vec::new();
     let outcomes = parallel(&files, |file| {
         bar.set_message(file.display().to_string());
-        let verdicts = test_file(file, arguments, &compiler);
+        let verdicts = test_file(file, arguments, &compilers);
         bar.inc(1);
         verdicts
     });
@@ -198,20 +170,26 @@ fn verdict_json(file: &Path, verdict: &Verdict) -> Json {
     })
 }
 
+/// The C compilers that each program is compiled by.
+fn compilers(arguments: &Test) -> Result<Vec<Compiler>, Failure> {
+    let more = arguments.also_cc.iter().map(|command| Compiler::named(command, "--also-cc"));
+    std::iter::once(Compiler::find()).chain(more).collect()
+}
+
 /// Runs the cases of one file.
-fn test_file(file: &Path, arguments: &Test, compiler: &Compiler) -> Result<Vec<Verdict>, Failure> {
+fn test_file(file: &Path, arguments: &Test, compilers: &[Compiler]) -> Result<Vec<Verdict>, Failure> {
     let source = read_source(file)?;
     if files::language(file).is_some() {
-        return Ok(test_c_file(&source, arguments, compiler));
+        return Ok(test_c_file(&source, arguments, compilers));
     }
-    test_source(&source, arguments, compiler)
+    test_source(&source, arguments, compilers)
 }
 
 /// Runs the cases in the comments of a program.
 pub(super) fn test_source(
     source: &Source,
     arguments: &Test,
-    compiler: &Compiler,
+    compilers: &[Compiler],
 ) -> Result<Vec<Verdict>, Failure> {
     let cases = cases::read(&source.text).map_err(|d| Failure::in_source(source, d))?;
     let mut verdicts = Vec::new();
@@ -263,21 +241,21 @@ pub(super) fn test_source(
             }
         }
     }
-    verdicts.extend(run_points(&routines, points, compiler, arguments.sanitize));
+    verdicts.extend(run_points(&routines, points, compilers, arguments.sanitize));
     verdicts.sort_by_key(|v| v.line);
     Ok(verdicts)
 }
 
 /// A C program at its own sizes and at small ones; or the code in its first line, with which it
 /// must be refused.
-fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Verdict> {
+fn test_c_file(source: &Source, arguments: &Test, compilers: &[Compiler]) -> Vec<Verdict> {
     let refused = source.text.lines().find_map(|l| l.strip_prefix("// error ")).map(str::trim);
     if let Some(code) = refused {
         let failure = must_be_refused(source, code).err();
         return vec![Verdict { line: 1, text: format!("error {code}"), failure, ..Verdict::default() }];
     }
     if !kernel::runs_by_itself(&source.text) {
-        return test_regions(source, arguments, compiler);
+        return test_regions(source, arguments, compilers);
     }
     let rewritten = test_c::rewritten(source, &[], arguments.reassociate);
     let wanted = |text: &String| arguments.filter.as_ref().is_none_or(|f| text.contains(f.as_str()));
@@ -292,7 +270,10 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
                 } else {
                     test_c::rewritten(source, &defines, arguments.reassociate)?.text
                 };
-                test_c::compare(source, (&text, r.reassociated), &defines, compiler, arguments)
+                compilers.iter().try_for_each(|compiler| {
+                    test_c::compare(source, (&text, r.reassociated), &defines, compiler, arguments)
+                        .map_err(|failure| compiled_by(failure, compiler, compilers))
+                })
             });
             let tested = rewritten.as_ref().map_or_else(|_| Vec::new(), |r| test_c::tested(source, r));
             Verdict { line: 1, text, failure: outcome.err(), tested }
@@ -301,7 +282,7 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
 }
 
 /// The regions of a C file without a main function, each as a function of its own on random data.
-fn test_regions(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Verdict> {
+fn test_regions(source: &Source, arguments: &Test, compilers: &[Compiler]) -> Vec<Verdict> {
     let request = Request { reassociate: arguments.reassociate, ..super::request() };
     let failed =
         |text: String, failure| Verdict { text, failure: Some(failure), line: 1, tested: Vec::new() };
@@ -330,7 +311,7 @@ fn test_regions(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<V
         }
         routines.push(Routine { request, lowered, paper: false });
     }
-    verdicts.extend(run_points(&routines, points, compiler, arguments.sanitize));
+    verdicts.extend(run_points(&routines, points, compilers, arguments.sanitize));
     // Here the loop programs ran, without their tests.
     if let (Some(first), Ok(rewritten)) =
         (verdicts.first_mut(), test_c::rewritten(source, &[], arguments.reassociate))
@@ -446,144 +427,4 @@ fn prepare(
 
 fn integers(values: &[Value]) -> Option<Vec<i64>> {
     values.iter().map(|v| if let Value::Number(n) = v { n.parse().ok() } else { None }).collect()
-}
-
-/// Compiles the routines, those of paper mode apart from the others, and runs the points.
-fn run_points(routines: &[Routine], points: Vec<Point>, compiler: &Compiler, sanitize: bool) -> Vec<Verdict> {
-    let mut built: BTreeMap<bool, Result<(Executable, Vec<usize>), Failure>> = BTreeMap::new();
-    let mut verdicts = Vec::new();
-    for point in points {
-        let routine = &routines[point.routine];
-        let executable =
-            built.entry(routine.paper).or_insert_with(|| build(routines, routine.paper, compiler, sanitize));
-        let outcome = match executable {
-            Err(failure) => Err(failure.clone()),
-            Ok((executable, places)) => match places.iter().position(|p| *p == point.routine) {
-                None => Err(Failure::refused("X0601", "the compiler failed: a routine is lost")),
-                Some(place) => run_point(routine, &point, executable, place),
-            },
-        };
-        verdicts.push(Verdict {
-            line: point.line,
-            text: point.text,
-            failure: outcome.err(),
-            ..Verdict::default()
-        });
-    }
-    verdicts
-}
-
-/// One program with all routines of a mode; returns it with the routines' places in `routines`.
-fn build(
-    routines: &[Routine],
-    paper: bool,
-    compiler: &Compiler,
-    sanitize: bool,
-) -> Result<(Executable, Vec<usize>), Failure> {
-    let places: Vec<usize> = (0..routines.len()).filter(|k| routines[*k].paper == paper).collect();
-    let mut program = loops::Program::default();
-    for place in &places {
-        // One definition may be there several times, by different strategies.
-        let mut function = routines[*place].lowered.function.clone();
-        function.name = Name::new(format!("{}_{place}", function.name));
-        program.functions.push(function);
-    }
-    let mode = if paper { Mode::Paper } else { Mode::Default };
-    let emitted = pipeline::to_c(&program, &Request { mode, ..super::request() }, Some("program.h".into()))?;
-    let mut flags = Optimise::Exact.flags().to_vec();
-    if sanitize {
-        flags.extend(["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
-    }
-    let build = Build {
-        files: &[("program.c", &emitted.source)],
-        routines: &emitted.signatures,
-        header: &emitted.header,
-        flags: &flags,
-        libraries: &[],
-    };
-    Ok((Executable::build(compiler, &build)?, places))
-}
-
-fn run_point(routine: &Routine, point: &Point, executable: &Executable, place: usize) -> Result<(), Failure> {
-    let lowered = &routine.lowered;
-    let function = &lowered.function;
-    let mut arrays = BTreeMap::new();
-    for (name, value) in &point.values {
-        let Some(param) = function.params.iter().find(|p| p.name == *name) else { continue };
-        let mut shape = value
-            .shape()
-            .ok_or_else(|| Failure::refused("X0205", format!("the rows of `{name}` differ in length")))?;
-        // A list without elements does not say its inner extents; the sizes do.
-        if shape.last() == Some(&0) && shape.len() < param.dims.len() {
-            let known = param
-                .dims
-                .iter()
-                .map(|d| bind::integer(d, &point.sizes).and_then(|v| usize::try_from(v).ok()));
-            if let Some(known) = known.collect::<Option<Vec<usize>>>() {
-                shape.extend_from_slice(&known[shape.len()..]);
-            }
-        }
-        let tensor = value.tensor(&param.elem, &shape).map_err(|why| {
-            Failure::refused("X0205", format!("`{name}` is {}, but {why}", bind::type_of(param)))
-        })?;
-        arrays.insert(name.clone(), Given { origin: format!("the value of `{name}`"), tensor });
-    }
-    let sizes = bind::sizes(function, &point.sizes, &arrays)?;
-    bind::check_memory(function, &sizes, 6)?;
-    let ranges = check::ranges(lowered.definition.as_ref(), function, lowered.original.as_ref(), &sizes);
-    let inputs = bind::inputs(function, &sizes, &arrays, &ranges, point.seed)?;
-
-    let exact = !check::reassociates(function) && !lowered.reassociated;
-    let closeness = if exact { Closeness::Exact } else { Closeness::REASSOCIATED };
-    let reference = match &lowered.definition {
-        Some(definition) => ("the evaluator", check::by_evaluator(definition, function, &sizes, &inputs)?),
-        None => {
-            let original = lowered.original.as_ref().unwrap_or(function);
-            ("the interpreter", check::by_interpreter(original, &sizes, &inputs, None, lowered.of_c)?)
-        }
-    };
-    for shuffle in [None, Some(point.seed), Some(!point.seed)] {
-        let interpreted = check::by_interpreter(function, &sizes, &inputs, shuffle, lowered.of_c)?;
-        check::compare(function, ("the interpreter", &interpreted), (reference.0, &reference.1), closeness)?;
-    }
-    let outcome = executable.run(place, &sizes, &inputs, Schedule { threads: Some(2), ..Schedule::ONCE })?;
-    check::compare(
-        function,
-        ("the compiled program", &outcome.outputs),
-        (reference.0, &reference.1),
-        closeness,
-    )?;
-    match &point.expected {
-        None => Ok(()),
-        Some(expected) => compare_expected(function, &reference.1, expected),
-    }
-}
-
-fn compare_expected(function: &loops::Function, results: &[Tensor], expected: &Value) -> Result<(), Failure> {
-    // Several results are written as nested pairs; each takes the first half and leaves the second.
-    let mut rest = expected.clone();
-    let mut tensors = Vec::new();
-    for (k, result) in results.iter().enumerate() {
-        let value = match rest {
-            Value::Pair(first, second) if k + 1 < results.len() => {
-                rest = *second;
-                *first
-            }
-            ref other => other.clone(),
-        };
-        let shape = match value.shape() {
-            Some(shape) if shape.last() == Some(&0) && result.data.is_empty() => result.shape.clone(),
-            Some(shape) => shape,
-            None => {
-                return Err(Failure::refused("X0205", "the rows of the expected result differ in length"));
-            }
-        };
-        let elem = result.data.elem();
-        tensors.push(
-            value
-                .tensor(&elem, &shape)
-                .map_err(|why| Failure::refused("X0205", format!("the result is {elem}, but {why}")))?,
-        );
-    }
-    check::compare(function, ("the program", results), ("the expected result", &tensors), Closeness::WRITTEN)
 }
