@@ -162,18 +162,23 @@ fn rounded(ours: &[u8], expected: &[u8]) -> bool {
         })
 }
 
-/// Runs jobs on two threads; every job that fails is told.
+/// Runs jobs on two threads, one by gcc and the next by clang; every job that fails is told.
 fn each<T: Sync>(jobs: &[T], run: impl Fn(&Emulator, &Compiler, &T) -> Result<(), String> + Sync) {
-    let compiler = Compiler::find().expect("there is a C compiler");
-    let emulator = Emulator::build(&compiler).expect("the emulator can be built");
-    let (next, failures) = (Mutex::new(jobs.iter()), Mutex::new(Vec::new()));
+    let compilers = ["gcc", "clang-16"].map(|name| {
+        let compiler = Compiler::named(Path::new(name), "this test").expect("`./x setup` installs it");
+        (Emulator::build(&compiler).expect("the emulator can be built"), compiler)
+    });
+    let (next, failures) = (Mutex::new(jobs.iter().enumerate()), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
-                    let Some(job) = next.lock().expect("no thread has failed").next() else { return };
-                    if let Err(message) = run(&emulator, &compiler, job) {
-                        failures.lock().expect("no thread has failed").push(message);
+                    let Some((k, job)) = next.lock().expect("no thread has failed").next() else { return };
+                    let (emulator, compiler) = &compilers[k % compilers.len()];
+                    if let Err(message) = run(emulator, compiler, job) {
+                        let command = compiler.command.display();
+                        let mut failures = failures.lock().expect("no thread has failed");
+                        failures.push(format!("by {command}: {message}"));
                     }
                 }
             });

@@ -22,10 +22,10 @@ use lozenge::random::Random;
 use lozenge::{check, files};
 
 /// Mutants of one definition.
-const MUTANTS: usize = 16;
+const MUTANTS: usize = 8;
 
 /// And of one that iterates, whose certificate takes seconds.
-const MUTANTS_OF_ITERATIONS: usize = 3;
+const MUTANTS_OF_ITERATIONS: usize = 2;
 
 /// Of so many mutants of the loops of one definition one is compared with the theory's.
 const COMPARED: usize = 8;
