@@ -4,8 +4,14 @@ From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target TargetS
 From Lozenge Require Export Regroup Checker.
 Import ListNotations.
 
+(* The elements of arrays of indices are indices. *)
+Definition indexed (ct : certificate) (scalar : Type) lit prim (before : store scalar) (size : nat -> Z) : Prop :=
+  let z := Semantics.evz scalar lit prim before size in
+  forall a n, List.In (a, n) (indices ct) -> forall cs is,
+    Forall2 (fun i d => (0 <= i < d)%Z) is (map z (extents ct a)) -> (0 <= toZ scalar (before a cs is) < z n)%Z.
+
 (* The loops compute what the functional program denotes: for any type of numbers and any operations on them (which have the
-   laws that the certificate lists), all sizes that the certificate allows, and all contents of the arrays, the loops end; and in whatever
+   laws that the certificate lists), all sizes that the certificate allows, and all contents of the arrays (of indices: indices), the loops end; and in whatever
    order the iterations of parallel loops run, the result is then that of the program, and no other array has changed but locals. *)
 Definition refines (ct : certificate) : Prop :=
   forall (scalar : Type) (lit : string -> val scalar) (prim : string -> list (val scalar) -> val scalar),
@@ -13,6 +19,7 @@ Definition refines (ct : certificate) : Prop :=
   forall (size : nat -> Z) (before : store scalar),
   (forall x, sizes ct <= x -> size x = 0%Z) ->            (* variables that are no sizes belong to loops *)
   Forall (fun t => (0 <= Semantics.evz scalar lit prim before size t)%Z) (assume ct) ->
+  indexed ct scalar lit prim before size ->
   (exists after, exec scalar lit prim (target ct) size before after) /\
   forall after, exec scalar lit prim (target ct) size before after ->
     (forall cs extents, List.In (cs, extents) (result ct) -> forall is,
@@ -39,7 +46,7 @@ End Sound.
 
 Theorem check_sound ct : check ct = true -> refines ct.
 Proof.
-  intros H scalar lit prim Hcom size before Hz Has. split; [apply exec_total|]. intros after Hex.
+  intros H scalar lit prim Hcom size before Hz Has Hidx. split; [apply exec_total|]. intros after Hex.
   unfold check in H. cbv zeta in H. apply andb_prop in H as [H H3]. apply andb_prop in H as [H H2]. apply andb_prop in H as [Hpl H1].
   match type of Hpl with plan_ok _ _ _ _ ?x _ = _ => set (p := x) in * end. clearbody p.
   set (ns := sizes ct) in *. set (z := zv scalar lit prim before size (aenv0 scalar)).
@@ -67,11 +74,14 @@ Proof.
   { apply hold_app; auto. eapply ranges_ok; eauto. }
   assert (A : agree ns size size) by (intros x; auto).
   set (src := regroup (laws ct) (base_facts ct) (source ct)) in *.
-  assert (K1 := sym_ok scalar lit prim before ns size src ns size a (inputs ct) before (le_n ns) A (inputs_ok ct scalar lit prim before ns size a)).
+  assert (Hbd : bounded_ok scalar lit prim before ns size (bounded ct)).
+  { intros b n es Hb. apply filter_In in Hb as [Hb Hcb]. cbn [fst snd] in Hcb. apply andb_prop in Hcb as [Hcn Hce]. split; [exact Hcn|]. split; [exact Hce|].
+    apply in_map_iff in Hb as ([b' n'] & Eb & Hb). injection Eb as <- <- <-. intros cs' is' Hi. apply (Hidx b' n' Hb cs' is'). exact Hi. }
+  assert (K1 := sym_ok scalar lit prim before ns size (bounded ct) Hbd src ns size a (inputs ct) before (le_n ns) A (inputs_ok ct scalar lit prim before ns size a)).
   set (se := fun x => if Nat.ltb x ns then Var x else Int 0) in *.
   assert (Hse : vse scalar lit prim before ns size a se size).
   { intros x r' a' E'. unfold se. destruct (Nat.ltb_spec x ns); cbn. { now rewrite (ext_r _ _ _ _ _ _ E') by auto. } now rewrite Hz. }
-  assert (K2 := sx_ok scalar lit prim before ns size (base_facts ct) (extents ct) Hbase (target ct) [] p
+  assert (K2 := sx_ok scalar lit prim before ns size (bounded ct) (base_facts ct) (extents ct) Hbase Hbd (target ct) [] p
     se (inputs ct) ns size a size before after Hpl (le_n ns) A A (Forall_nil _) Hex Hse (inputs_ok ct scalar lit prim before ns size a)).
   assert (Hcomm : forall name, List.In name (commutative (laws ct)) -> forall a b, prim name [a; b] = prim name [b; a]).
   { intros name Hn. unfold commutative in Hn. apply in_flat_map in Hn as (l & Hl & Hn). specialize (Hcom l Hl). destruct l; try contradiction.

@@ -9,6 +9,11 @@ Definition base_facts (ct : certificate) : facts := map (poly_of []) (assume ct)
 Definition extents (ct : certificate) (w : nat) : list tm :=
   match find (fun p => Nat.eqb (fst p) w) (dims ct) with Some p => snd (snd p) | None => [] end.
 
+(* Arrays of indices, with bound and extents. *)
+Definition bounded (ct : certificate) : list (nat * (tm * list tm)) :=
+  filter (fun p => closed (sizes ct) (fst (snd p)) && forallb (closed (sizes ct)) (snd (snd p)))
+    (map (fun p => (fst p, (snd p, extents ct (fst p)))) (indices ct)).
+
 Definition commutative (ls : list law) : list string := flat_map (fun l => match l with Commutes o => [o] | _ => [] end) ls.
 
 (* Conditions on sizes and subscripts that a term leaves open. *)
@@ -34,8 +39,8 @@ Notation ys := (levels ns (List.length (snd leaf))).
 Notation N := (ns + List.length (snd leaf))%nat.
 (* The two sides at one table of the result. *)
 Definition sides (F : facts) : option tm * option tm :=
-  (sym ns src (inputs ct) (fst leaf) N F ys,
-   sx (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) (fst leaf) N F ys).
+  (sym ns (bounded ct) src (inputs ct) (fst leaf) N F ys,
+   sx (bounded ct) (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) (fst leaf) N F ys).
 (* Whether they are equal; where that is not seen, by cases of a condition. *)
 Fixpoint equal (fuel : nat) (F : facts) : bool :=
   match sides F with

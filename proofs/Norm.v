@@ -152,13 +152,13 @@ Definition pdiv (F : facts) (a b : poly) : poly :=
     else patom (Op Idiv [of_poly a; of_poly b])
   end.
 
-(* Whether a number of 64 bits surely holds it. Of data nothing is known. *)
+(* Whether a number of 64 bits surely holds it. Of data nothing is known, but of elements of arrays of indices. *)
 Definition exact (t : tm) : bool := match t with In _ _ _ | Acc _ _ _ | Fold _ _ _ _ _ => false | Op (Scalar _) _ | Op Select _ => false | _ => true end.
 Definition fits (F : facts) (p : poly) : bool :=
   match p with
   | [] => true
   | [([], c)] => (- 2 ^ 63 <=? c) && (c <? 2 ^ 63)
-  | _ => forallb (fun mc => forallb exact (fst mc)) p && pr F (padd p (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) p)
+  | _ => forallb (fun mc => forallb (fun a => exact a || existsb (is_atom a) F) (fst mc)) p && pr F (padd p (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) p)
   end.
 Definition pwrap (F : facts) (p : poly) : poly :=
   if fits F p then p else match p with [([], c)] => pconst (wrap c) | _ => patom (Op Iwrap [of_poly p]) end.
@@ -463,7 +463,7 @@ Proof. intros H. unfold wrap. rewrite Z.mod_small; lia. Qed.
 Lemma fits_ok F p : holds F -> fits F p = true -> - 2 ^ 63 <= pv p < 2 ^ 63.
 Proof.
   intros HF E. unfold fits in E. destruct p as [|[m c] p]. { cbn. lia. }
-  assert (G : forall q, forallb (fun mc => forallb exact (fst mc)) q && pr F (padd q (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) q) = true -> - 2 ^ 63 <= pv q < 2 ^ 63).
+  assert (G : forall q, forallb (fun mc => forallb (fun a => exact a || existsb (is_atom a) F) (fst mc)) q && pr F (padd q (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) q) = true -> - 2 ^ 63 <= pv q < 2 ^ 63).
   { intros q K. apply andb_prop in K as [K K2]. apply andb_prop in K as [_ K1]. apply pr_ok in K1, K2; auto. rewrite padd_ok, pconst_ok in K1. rewrite psub_ok, pconst_ok in K2. lia. }
   destruct m as [|a m]; [destruct p as [|mc p]|]; try (apply G; exact E).
   apply andb_prop in E as [E1 E2]. apply Z.leb_le in E1. apply Z.ltb_lt in E2. rewrite pval_cons. cbn [mval pval fold_right]. lia.

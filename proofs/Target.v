@@ -15,6 +15,9 @@ Definition inv_t (sl : slice) (is : list tm) : tm :=
 
 Section Exec.
 Variable ns : nat.
+Variable idx : list (nat * (tm * list tm)).  (* arrays of indices *)
+Notation scond := (scond idx).
+Notation learn := (learn idx).
 Variable base : facts.                       (* of the sizes *)
 Variable dim : nat -> list tm.               (* extents of arrays *)
 
@@ -106,9 +109,9 @@ Fixpoint sev (N : nat) (F : facts) (t : tm) {struct t} : option tm :=
   | Op o ts =>
       match o, ts with
       | Select, [c; a; b] => tc <- sev N F c ;; scond F tc (fun F => sev N F a) (fun F => sev N F b)
-      | _, _ => ts <- mapM (sev N F) ts ;; Some (mk F o ts)
+      | _, _ => ts <- mapM (sev N F) ts ;; Some (mk (learn F ts) o ts)
       end
-  | In a cs is => is <- mapM (sev N F) is ;; ss a cs N F is
+  | In a cs is => is <- mapM (sev N F) is ;; ss a cs N (learn F is) is
   | _ => None
   end.
 End Sev.
@@ -235,6 +238,7 @@ Fixpoint sx (p : plan) (c : cmd) (se : nat -> tm) (ss : sstore) {struct c} : sst
   | Assign w cs is e => fun w1 => if Nat.eqb w w1 then fun cs1 N F js =>
         if list_eqb Bool.eqb cs cs1 then
           is <- mapM (sev se ss N F) is ;;
+          let F := learn F is in
           match same F is js with Some true => sev se ss N F e | Some false => ss w1 cs1 N F js
           | None => match meets F is js with Some (Some c) => scond F c (fun F => sev se ss N F e) (fun F => ss w1 cs1 N F js) | _ => None end end
         else ss w1 cs1 N F js
