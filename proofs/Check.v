@@ -88,19 +88,22 @@ Proof.
     destruct Hn as [<-|[]]. exact Hcom. }
   assert (E : forall fuel F, hold scalar lit prim before N r a F -> equal ct p src (cs, ds) fuel F = true ->
      after (out ct) cs v = den scalar lit prim z src before cs v).
-  { assert (Go : forall F t1 t2, hold scalar lit prim before N r a F -> sides ct p src (cs, ds) F = (Some t1, Some t2) -> equivalent (commutative (laws ct)) N F t1 t2 = true ->
+  { assert (Go : forall F G t1 t2, hold scalar lit prim before N r a F -> hold scalar lit prim before N r a G -> sides ct p src (cs, ds) F = (Some t1, Some t2) -> equivalent (commutative (laws ct)) N G t1 t2 = true ->
       after (out ct) cs v = den scalar lit prim z src before cs v).
-    { intros F t1 t2 HF' Hs Hq. unfold sides in Hs. cbn [fst snd] in Hs. fold ns in Hs. fold N in Hs. injection Hs as E1 E2.
+    { intros F G t1 t2 HF' HG Hs Hq. unfold sides in Hs. cbn [fst snd] in Hs. fold ns in Hs. fold N in Hs. injection Hs as E1 E2.
       assert (V1 := K1 cs N r a F _ v t1 ltac:(unfold N; lia) Ext HF' Hys E1 r a (ext_refl _ _ _ _)).
       assert (V2 := K2 (out ct) cs N r a F _ v t2 ltac:(unfold N; lia) Ext HF' Hys E2 r a (ext_refl _ _ _ _)).
-      assert (V := equivalent_ok scalar lit prim before (commutative (laws ct)) Hcomm N F _ _ r a HF' Hq).
+      assert (V := equivalent_ok scalar lit prim before (commutative (laws ct)) Hcomm N G _ _ r a HG Hq).
       rewrite V1, V2 in V. symmetry. exact V. }
+    assert (Hel : forall F t1 t2, hold scalar lit prim before N r a F -> hold scalar lit prim before N r a (with_elements ct (cs, ds) t1 t2 F)).
+    { intros F t1 t2 HF'. unfold with_elements. match goal with |- hold _ _ _ _ _ _ _ (if ?b then _ else _) => destruct b; [exact HF'|] end.
+      apply (learn_ok scalar lit prim before ns size (bounded ct) Hbd N r a); auto; [unfold N; lia|exact (ext_r _ _ _ _ _ _ Ext)]. }
     assert (Hold : forall F c b, hold scalar lit prim before N r a F -> closed N c = true -> truth scalar (eval scalar lit prim before c r a) = b ->
       hold scalar lit prim before N r a (when unpoly c b ++ F)).
     { intros F c b HF' Hcl Hb. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. }
       rewrite <- Hb. f_equal. apply (closed_ok scalar lit prim before N c Hcl r a r' a'). exact (ext_r _ _ _ _ _ _ E'). }
     induction fuel as [|fuel IH]; intros F HF' H; cbn [equal] in H; destruct (sides ct p src (cs, ds) F) as [[t1|] [t2|]] eqn:Es; try discriminate;
-      destruct (equivalent _ _ F t1 t2) eqn:Eq; try (apply (Go F t1 t2 HF' Es Eq)); [discriminate|].
+      destruct (equivalent _ _ (with_elements _ _ _ _ F) t1 t2) eqn:Eq; try (apply (Go F _ t1 t2 HF' (Hel F t1 t2 HF') Es Eq)); [discriminate|].
     cbn [snd] in H. fold ns in H. fold N in H.
     match type of H with match ?l with _ => _ end = true => destruct l as [|c rest]; [discriminate|] end.
     destruct (closed N c) eqn:Hcl; [|discriminate]. apply andb_prop in H as [H1' H2'].

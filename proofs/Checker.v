@@ -29,6 +29,17 @@ Fixpoint conditions (N : nat) (t : tm) : list tm :=
   | _ => []
   end.
 
+(* Elements of arrays of indices in a term, each once. *)
+Fixpoint elements_in (idx : list (nat * (tm * list tm))) (N : nat) (t : tm) (l : list tm) {struct t} : list tm :=
+  let all := fold_right (elements_in idx N) in
+  match t with
+  | Op _ ts | Acc _ _ ts => all l ts
+  | In a _ is => let l := all l is in
+      if existsb (fun p => Nat.eqb (fst p) a) idx then if existsb (tm_eqb t) l then l else if settled N t then t :: l else l else l
+  | Fold _ n accs _ is => fold_right (fun p l => elements_in idx N (fst p) (elements_in idx N (snd p) l)) (all l is) accs
+  | _ => l
+  end.
+
 Section Leaf.
 Variable ct : certificate.
 Variable p : plan.
@@ -41,11 +52,13 @@ Notation N := (ns + List.length (snd leaf))%nat.
 Definition sides (F : facts) : option tm * option tm :=
   (sym ns (bounded ct) src (inputs ct) (fst leaf) N F ys,
    sx (bounded ct) (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) (fst leaf) N F ys).
+Definition with_elements (a b : tm) (F : facts) : facts :=
+  if match bounded ct with [] => true | _ => false end then F else learn (bounded ct) F (elements_in (bounded ct) N a (elements_in (bounded ct) N b [])).
 (* Whether they are equal; where that is not seen, by cases of a condition. *)
 Fixpoint equal (fuel : nat) (F : facts) : bool :=
   match sides F with
   | (Some a, Some b) =>
-      if equivalent (commutative (laws ct)) N F a b then true
+      if equivalent (commutative (laws ct)) N (with_elements a b F) a b then true
       else match fuel, conditions N a ++ conditions N b with
         | S fuel, c :: _ => if closed N c then equal fuel (when unpoly c true ++ F) && equal fuel (when unpoly c false ++ F) else false
         | _, _ => false

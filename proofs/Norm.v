@@ -114,7 +114,7 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
              if has a (-1) p then
                let u := padd p (patom a) in
                prove fuel F (psub (psub (pmul (padd u (pconst 1)) (unpoly y)) (pconst 1)) (unpoly x)) &&
-               prove fuel F (unpoly x) && prove fuel F (unpoly y)
+               (prove fuel F (psub (unpoly y) (pconst 1)) || prove fuel F (unpoly x) && prove fuel F (unpoly y))
              else if has a 1 p then
                let u := psub p (patom a) in
                prove fuel F (psub (unpoly y) (pconst 1)) && prove fuel F (padd (unpoly x) (pmul u (unpoly y)))
@@ -239,11 +239,24 @@ Fixpoint decide (F : facts) (c : tm) : option bool :=
   | _ => None
   end.
 
+(* That a quotient by a number is at least (or at most) a number says the same of its dividend: what is at least 0 where the polynomial is. *)
+Definition unquotient (p : poly) : facts :=
+  match filter (fun mc => match fst mc with [] => false | _ => true end) p with
+  | [([Op Idiv [x; Int k]], s)] =>
+      let u := psub p (pscale s (patom (Op Idiv [x; Int k]))) in
+      if 0 <? k then
+        if s =? 1 then [padd (unpoly x) (pscale k u)]
+        else if s =? -1 then [psub (psub (pscale k (padd u (pconst 1))) (pconst 1)) (unpoly x)]
+        else []
+      else []
+  | _ => []
+  end.
+Definition both_ways (p : poly) : facts := p :: unquotient p.
 (* What a condition says where it holds (or fails); [P] makes polynomials of terms. *)
 Fixpoint when (P : tm -> poly) (c : tm) (b : bool) : facts :=
   match c with
-  | Op Ile [x; y] => if b then [psub (P y) (P x)] else [psub (psub (P x) (P y)) (pconst 1)]
-  | Op Ilt [x; y] => if b then [psub (psub (P y) (P x)) (pconst 1)] else [psub (P x) (P y)]
+  | Op Ile [x; y] => both_ways (if b then psub (P y) (P x) else psub (psub (P x) (P y)) (pconst 1))
+  | Op Ilt [x; y] => both_ways (if b then psub (psub (P y) (P x)) (pconst 1) else psub (P x) (P y))
   | Op Ieq [x; y] => if b then [psub (P x) (P y); psub (P y) (P x)] else []
   | Op Ine [x; y] => if b then [] else [psub (P x) (P y); psub (P y) (P x)]
   | Op And [x; y] => if b then when P x true ++ when P y true else []
@@ -405,8 +418,11 @@ Proof.
   { intros p1 E. unfold other in E. apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
     destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
     match type of E with (if ?b then _ else _) = true => destruct b end.
-    - apply andb_prop in E as [E E2]. apply andb_prop in E as [E3 E1].
-      apply IH in E1, E2, E3; auto. rewrite unpoly_ok in E1, E2.
+    - apply andb_prop in E as [E3 E]. apply IH in E3; auto.
+      assert (Y : 1 <= zv y \/ (0 <= zv x /\ 0 <= zv y)).
+      { apply orb_prop in E as [E|E].
+        - apply IH in E; auto. rewrite psub_ok, pconst_ok, unpoly_ok in E. lia.
+        - apply andb_prop in E as [E1 E2]. apply IH in E1, E2; auto. rewrite unpoly_ok in E1, E2. lia. }
       rewrite !psub_ok, pmul_ok, !padd_ok, !pconst_ok, patom_ok, !unpoly_ok in E3.
       change (zv (Op Idiv [x; y])) with (zv x / zv y) in E3.
       destruct (Z.eq_dec (zv y) 0) as [E0|]. { rewrite E0 in *. lia. }
@@ -546,6 +562,19 @@ Lemma nfz_ok F t : holds F -> integer t = true -> eval st (nfz F t) r al = eval 
 Proof.
   intros HF Ht. unfold nfz. now rewrite whole_ok, nf_ok, (integer_ok t Ht).
 Qed.
+Lemma unquotient_ok p : 0 <= pv p -> holds (unquotient p).
+Proof.
+  intros H. unfold unquotient. match goal with |- context [filter ?f p] => destruct (filter f p) as [|[[|[| | |o [|x [|[|k| | | | |] [|? ?]]]| | |] [|? ?]] s] [|? ?]] end; try constructor; destruct o; try constructor.
+  cbv zeta. set (q := Op Idiv [x; Int k]). destruct (Z.ltb_spec 0 k) as [Hk|]; [|constructor].
+  assert (Q : zv q = zv x / k) by reflexivity. set (u := psub p (pscale s (patom q))).
+  assert (U : pv p = pv u + s * zv q) by (unfold u; rewrite psub_ok, pscale_ok, patom_ok; ring).
+  assert (D := Z.mul_div_le (zv x) k Hk). assert (D' := Z.mul_succ_div_gt (zv x) k Hk).
+  destruct (Z.eqb_spec s 1) as [->|]; [|destruct (Z.eqb_spec s (-1)) as [->|]; [|constructor]]; (constructor; [|constructor]).
+  - rewrite padd_ok, pscale_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + 1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
+  - rewrite !psub_ok, pscale_ok, padd_ok, !pconst_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + -1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
+Qed.
+Lemma both_ways_ok p : 0 <= pv p -> holds (both_ways p).
+Proof. intros H. constructor; [exact H|now apply unquotient_ok]. Qed.
 Lemma mk_ok F o ts : holds F -> eval st (mk F o ts) r al = eval st (Op o ts) r al.
 Proof.
   intros HF. destruct (op_dec o Iwrap) as [->|Hw].
@@ -595,15 +624,16 @@ Proof.
     destruct (decide F x) as [[|]|] eqn:Ex; try rewrite (Hx _ eq_refl); destruct (decide F y) as [[|]|] eqn:Ey; try rewrite (Hy' _ eq_refl);
       try discriminate; injection H0 as <-; cbn; rewrite ?andb_false_r; auto.
 Qed.
+Local Opaque both_ways.
 Lemma when_ok P : (forall t, pv (P t) = zv t) -> forall c b, truth _ (eval st c r al) = b -> holds (when P c b).
 Proof.
   intros HP. apply (tm_ind' (fun c => forall b, truth _ (eval st c r al) = b -> holds (when P c b))); intros; try constructor.
   destruct o; try constructor; (destruct ts as [|x [|y [|? ?]]]; try constructor); cbn [when].
   - change ((zv x =? zv y)%Z = b) in H0. destruct (Z.eqb_spec (zv x) (zv y)); subst b; repeat (apply Forall_cons); try apply Forall_nil; rewrite psub_ok, !HP; lia.
   - change (negb (zv x =? zv y)%Z = b) in H0. destruct (Z.eqb_spec (zv x) (zv y)); subst b; repeat (apply Forall_cons); try apply Forall_nil; rewrite psub_ok, !HP; lia.
-  - change ((zv x <? zv y)%Z = b) in H0. destruct (Z.ltb_spec (zv x) (zv y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
+  - change ((zv x <? zv y)%Z = b) in H0. apply both_ways_ok. destruct (Z.ltb_spec (zv x) (zv y)); subst b;
       rewrite ?psub_ok, ?pconst_ok, !HP; lia.
-  - change ((zv x <=? zv y)%Z = b) in H0. destruct (Z.leb_spec (zv x) (zv y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
+  - change ((zv x <=? zv y)%Z = b) in H0. apply both_ways_ok. destruct (Z.leb_spec (zv x) (zv y)); subst b;
       rewrite ?psub_ok, ?pconst_ok, !HP; lia.
   - inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
     change (andb (truth scalar (eval st x r al)) (truth scalar (eval st y r al)) = b) in H0.

@@ -52,13 +52,18 @@ Fixpoint elements_of (F : facts) (t : tm) : facts :=
   | _ => []
   end.
 Definition learn (F : facts) (ts : list tm) : facts :=
-  match idx with [] => F | _ => unknown F (flat_map (elements_of F) ts) ++ F end.
+  match idx with [] => F | _ => fold_right (fun q G => if existsb (poly_eqb q) G then G else q :: G) F (flat_map (elements_of F) ts) end.
+
+(* That a quotient is below something says more than the facts that it was seen from: quotients are integers. *)
+Definition quotients (p : poly) : bool := existsb (fun a => match a with Op Idiv _ => true | _ => false end) (atoms p).
+Definition also (F : facts) (tc : tm) : facts :=
+  let G := when unpoly tc true in if existsb quotients G then unknown F G ++ F else F.
 
 (* A choice, each side of which is made with what its condition says. *)
 Definition scond (F : facts) (tc : tm) (a b : facts -> option tm) : option tm :=
   let F := learn F [tc] in
   match decide F tc with
-  | Some true => a F
+  | Some true => a (also F tc)
   | Some false => b F
   | None =>
       ta <- a (when unpoly tc true ++ F) ;; tb <- b (when unpoly tc false ++ F) ;;
@@ -282,9 +287,12 @@ Proof.
 Qed.
 Lemma learn_ok N r a F ts : ns <= N -> agree ns rs r -> hold N r a F -> hold N r a (learn idx F ts).
 Proof.
-  intros L A HF. unfold learn. destruct idx eqn:Ei; [exact HF|]. rewrite <- Ei. apply hold_app; auto.
-  intros r' a' E. apply Forall_forall. intros q Hq. unfold unknown in Hq. apply filter_In in Hq as [Hq _]. apply in_flat_map in Hq as (t & _ & Hq).
-  assert (H := elements_of_ok N r a F L A HF t r' a' E). unfold Norm.holds in H. rewrite Forall_forall in H. auto.
+  intros L A HF. unfold learn. destruct idx eqn:Ei; [exact HF|]. rewrite <- Ei. clear Ei.
+  assert (H : hold N r a (flat_map (elements_of idx F) ts)).
+  { induction ts as [|t ts IH]; cbn [flat_map]; [intros r' a' E; constructor|]. apply hold_app; auto. apply elements_of_ok; auto. }
+  induction (flat_map (elements_of idx F) ts) as [|q G IH]; cbn [fold_right]; auto.
+  assert (HG : hold N r a G). { intros r' a' E. specialize (H r' a' E). inversion H; auto. }
+  destruct (existsb _ _); auto. intros r' a' E. constructor; [|apply IH; auto]. specialize (H r' a' E). inversion H; auto.
 Qed.
 
 Lemma scond_ok N r a F tc (xc : val scalar) oa ob xa xb t : ns <= N -> agree ns rs r -> hold N r a F -> evt N r a tc xc ->
@@ -294,7 +302,10 @@ Lemma scond_ok N r a F tc (xc : val scalar) oa ob xa xb t : ns <= N -> agree ns 
 Proof.
   intros L A HF0 Hc Ha Hb H. unfold scond in H. cbv zeta in H. assert (HF := learn_ok N r a F [tc] L A HF0). set (F' := learn idx F [tc]) in *. clearbody F'. clear HF0 F. rename F' into F. destruct (decide F tc) as [b|] eqn:E.
   - assert (X : xc = VB b). { rewrite <- (Hc r a (ext_refl _ _ _ _)). eapply decide_ok; eauto. apply HF. apply ext_refl. }
-    subst xc. destruct b; cbn; eauto.
+    subst xc. destruct b; cbn; eauto. eapply Ha; [|reflexivity|exact H]. unfold also. cbv zeta. destruct (existsb quotients _); auto. apply hold_app; auto.
+    intros r' a' E'. apply Forall_forall. intros q Hq. apply filter_In in Hq as [Hq _].
+    assert (W : Norm.holds scalar lit prim inp r' a' (when unpoly tc true)). { apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
+    unfold Norm.holds in W. rewrite Forall_forall in W. auto.
   - assert (W : forall b, truth scalar xc = b -> hold N r a (when unpoly tc b ++ F)).
     { intros b Hb'. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
     destruct (oa _) as [ta|] eqn:Ea; [|discriminate]. cbn [bind] in H. destruct (ob _) as [tb|] eqn:Eb; [|discriminate]. cbn [bind] in H.

@@ -236,7 +236,7 @@ Proof.
       destruct (list_eq_dec Z.eq_dec v' w'), (list_eq_dec Z.eq_dec (zx :: v') (zx :: w')); try exact IH; congruence.
     + discriminate.
     + destruct (meets F xs ys) as [[c|]|] eqn:Em; try discriminate. specialize (IH _ _ _ _ Hv Hw Em). cbn in IH. subst w'.
-      destruct (from_data x); try discriminate. match type of H with Some ?X = _ => assert (J : o = X) by congruence; clear H; subst o end.
+      match type of H with Some ?X = _ => assert (J : o = X) by congruence; clear H; subst o end.
       cbv iota. intros r' a' E'. rewrite mk_ok by auto.
       match goal with |- eval _ _ _ _ (Op Ieq [?x; ?y]) _ _ = _ =>
         change (VB (Norm.zv scalar lit prim inp r' a' x =? Norm.zv scalar lit prim inp r' a' y)%Z = @VB scalar (if list_eq_dec Z.eq_dec (zx :: v') (zy :: v') then true else false)) end.
