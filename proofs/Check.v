@@ -4,8 +4,14 @@ From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target TargetS
 From Lozenge Require Export Regroup Checker.
 Import ListNotations.
 
+(* The elements of arrays of indices are indices. *)
+Definition indexed (ct : certificate) (scalar : Type) lit prim (before : store scalar) (size : nat -> Z) : Prop :=
+  let z := Semantics.evz scalar lit prim before size in
+  forall a n, List.In (a, n) (indices ct) -> forall cs is,
+    Forall2 (fun i d => (0 <= i < d)%Z) is (map z (extents ct a)) -> (0 <= toZ scalar (before a cs is) < z n)%Z.
+
 (* The loops compute what the functional program denotes: for any type of numbers and any operations on them (which have the
-   laws that the certificate lists), all sizes that the certificate allows, and all contents of the arrays, the loops end; and in whatever
+   laws that the certificate lists), all sizes that the certificate allows, and all contents of the arrays (of indices: indices), the loops end; and in whatever
    order the iterations of parallel loops run, the result is then that of the program, and no other array has changed but locals. *)
 Definition refines (ct : certificate) : Prop :=
   forall (scalar : Type) (lit : string -> val scalar) (prim : string -> list (val scalar) -> val scalar),
@@ -13,6 +19,7 @@ Definition refines (ct : certificate) : Prop :=
   forall (size : nat -> Z) (before : store scalar),
   (forall x, sizes ct <= x -> size x = 0%Z) ->            (* variables that are no sizes belong to loops *)
   Forall (fun t => (0 <= Semantics.evz scalar lit prim before size t)%Z) (assume ct) ->
+  indexed ct scalar lit prim before size ->
   (exists after, exec scalar lit prim (target ct) size before after) /\
   forall after, exec scalar lit prim (target ct) size before after ->
     (forall cs extents, List.In (cs, extents) (result ct) -> forall is,
@@ -39,7 +46,7 @@ End Sound.
 
 Theorem check_sound ct : check ct = true -> refines ct.
 Proof.
-  intros H scalar lit prim Hcom size before Hz Has. split; [apply exec_total|]. intros after Hex.
+  intros H scalar lit prim Hcom size before Hz Has Hidx. split; [apply exec_total|]. intros after Hex.
   unfold check in H. cbv zeta in H. apply andb_prop in H as [H H3]. apply andb_prop in H as [H H2]. apply andb_prop in H as [Hpl H1].
   match type of Hpl with plan_ok _ _ _ _ ?x _ = _ => set (p := x) in * end. clearbody p.
   set (ns := sizes ct) in *. set (z := zv scalar lit prim before size (aenv0 scalar)).
@@ -67,30 +74,36 @@ Proof.
   { apply hold_app; auto. eapply ranges_ok; eauto. }
   assert (A : agree ns size size) by (intros x; auto).
   set (src := regroup (laws ct) (base_facts ct) (source ct)) in *.
-  assert (K1 := sym_ok scalar lit prim before ns size src ns size a (inputs ct) before (le_n ns) A (inputs_ok ct scalar lit prim before ns size a)).
+  assert (Hbd : bounded_ok scalar lit prim before ns size (bounded ct)).
+  { intros b n es Hb. apply filter_In in Hb as [Hb Hcb]. cbn [fst snd] in Hcb. apply andb_prop in Hcb as [Hcn Hce]. split; [exact Hcn|]. split; [exact Hce|].
+    apply in_map_iff in Hb as ([b' n'] & Eb & Hb). injection Eb as <- <- <-. intros cs' is' Hi. apply (Hidx b' n' Hb cs' is'). exact Hi. }
+  assert (K1 := sym_ok scalar lit prim before ns size (bounded ct) Hbd src ns size a (inputs ct) before (le_n ns) A (inputs_ok ct scalar lit prim before ns size a)).
   set (se := fun x => if Nat.ltb x ns then Var x else Int 0) in *.
   assert (Hse : vse scalar lit prim before ns size a se size).
   { intros x r' a' E'. unfold se. destruct (Nat.ltb_spec x ns); cbn. { now rewrite (ext_r _ _ _ _ _ _ E') by auto. } now rewrite Hz. }
-  assert (K2 := sx_ok scalar lit prim before ns size (base_facts ct) (extents ct) Hbase (target ct) [] p
+  assert (K2 := sx_ok scalar lit prim before ns size (bounded ct) (base_facts ct) (extents ct) Hbase Hbd (target ct) [] p
     se (inputs ct) ns size a size before after Hpl (le_n ns) A A (Forall_nil _) Hex Hse (inputs_ok ct scalar lit prim before ns size a)).
   assert (Hcomm : forall name, List.In name (commutative (laws ct)) -> forall a b, prim name [a; b] = prim name [b; a]).
   { intros name Hn. unfold commutative in Hn. apply in_flat_map in Hn as (l & Hl & Hn). specialize (Hcom l Hl). destruct l; try contradiction.
     destruct Hn as [<-|[]]. exact Hcom. }
   assert (E : forall fuel F, hold scalar lit prim before N r a F -> equal ct p src (cs, ds) fuel F = true ->
      after (out ct) cs v = den scalar lit prim z src before cs v).
-  { assert (Go : forall F t1 t2, hold scalar lit prim before N r a F -> sides ct p src (cs, ds) F = (Some t1, Some t2) -> equivalent (commutative (laws ct)) N F t1 t2 = true ->
+  { assert (Go : forall F G t1 t2, hold scalar lit prim before N r a F -> hold scalar lit prim before N r a G -> sides ct p src (cs, ds) F = (Some t1, Some t2) -> equivalent (commutative (laws ct)) N G t1 t2 = true ->
       after (out ct) cs v = den scalar lit prim z src before cs v).
-    { intros F t1 t2 HF' Hs Hq. unfold sides in Hs. cbn [fst snd] in Hs. fold ns in Hs. fold N in Hs. injection Hs as E1 E2.
+    { intros F G t1 t2 HF' HG Hs Hq. unfold sides in Hs. cbn [fst snd] in Hs. fold ns in Hs. fold N in Hs. injection Hs as E1 E2.
       assert (V1 := K1 cs N r a F _ v t1 ltac:(unfold N; lia) Ext HF' Hys E1 r a (ext_refl _ _ _ _)).
       assert (V2 := K2 (out ct) cs N r a F _ v t2 ltac:(unfold N; lia) Ext HF' Hys E2 r a (ext_refl _ _ _ _)).
-      assert (V := equivalent_ok scalar lit prim before (commutative (laws ct)) Hcomm N F _ _ r a HF' Hq).
+      assert (V := equivalent_ok scalar lit prim before (commutative (laws ct)) Hcomm N G _ _ r a HG Hq).
       rewrite V1, V2 in V. symmetry. exact V. }
+    assert (Hel : forall F t1 t2, hold scalar lit prim before N r a F -> hold scalar lit prim before N r a (with_elements ct (cs, ds) t1 t2 F)).
+    { intros F t1 t2 HF'. unfold with_elements. match goal with |- hold _ _ _ _ _ _ _ (if ?b then _ else _) => destruct b; [exact HF'|] end.
+      apply (learn_ok scalar lit prim before ns size (bounded ct) Hbd N r a); auto; [unfold N; lia|exact (ext_r _ _ _ _ _ _ Ext)]. }
     assert (Hold : forall F c b, hold scalar lit prim before N r a F -> closed N c = true -> truth scalar (eval scalar lit prim before c r a) = b ->
       hold scalar lit prim before N r a (when unpoly c b ++ F)).
     { intros F c b HF' Hcl Hb. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. }
       rewrite <- Hb. f_equal. apply (closed_ok scalar lit prim before N c Hcl r a r' a'). exact (ext_r _ _ _ _ _ _ E'). }
     induction fuel as [|fuel IH]; intros F HF' H; cbn [equal] in H; destruct (sides ct p src (cs, ds) F) as [[t1|] [t2|]] eqn:Es; try discriminate;
-      destruct (equivalent _ _ F t1 t2) eqn:Eq; try (apply (Go F t1 t2 HF' Es Eq)); [discriminate|].
+      destruct (equivalent _ _ (with_elements _ _ _ _ F) t1 t2) eqn:Eq; try (apply (Go F _ t1 t2 HF' (Hel F t1 t2 HF') Es Eq)); [discriminate|].
     cbn [snd] in H. fold ns in H. fold N in H.
     match type of H with match ?l with _ => _ end = true => destruct l as [|c rest]; [discriminate|] end.
     destruct (closed N c) eqn:Hcl; [|discriminate]. apply andb_prop in H as [H1' H2'].

@@ -9,6 +9,11 @@ Definition base_facts (ct : certificate) : facts := map (poly_of []) (assume ct)
 Definition extents (ct : certificate) (w : nat) : list tm :=
   match find (fun p => Nat.eqb (fst p) w) (dims ct) with Some p => snd (snd p) | None => [] end.
 
+(* Arrays of indices, with bound and extents. *)
+Definition bounded (ct : certificate) : list (nat * (tm * list tm)) :=
+  filter (fun p => closed (sizes ct) (fst (snd p)) && forallb (closed (sizes ct)) (snd (snd p)))
+    (map (fun p => (fst p, (snd p, extents ct (fst p)))) (indices ct)).
+
 Definition commutative (ls : list law) : list string := flat_map (fun l => match l with Commutes o => [o] | _ => [] end) ls.
 
 (* Conditions on sizes and subscripts that a term leaves open. *)
@@ -24,6 +29,17 @@ Fixpoint conditions (N : nat) (t : tm) : list tm :=
   | _ => []
   end.
 
+(* Elements of arrays of indices in a term, each once. *)
+Fixpoint elements_in (idx : list (nat * (tm * list tm))) (N : nat) (t : tm) (l : list tm) {struct t} : list tm :=
+  let all := fold_right (elements_in idx N) in
+  match t with
+  | Op _ ts | Acc _ _ ts => all l ts
+  | In a _ is => let l := all l is in
+      if existsb (fun p => Nat.eqb (fst p) a) idx then if existsb (tm_eqb t) l then l else if settled N t then t :: l else l else l
+  | Fold _ n accs _ is => fold_right (fun p l => elements_in idx N (fst p) (elements_in idx N (snd p) l)) (all l is) accs
+  | _ => l
+  end.
+
 Section Leaf.
 Variable ct : certificate.
 Variable p : plan.
@@ -34,13 +50,15 @@ Notation ys := (levels ns (List.length (snd leaf))).
 Notation N := (ns + List.length (snd leaf))%nat.
 (* The two sides at one table of the result. *)
 Definition sides (F : facts) : option tm * option tm :=
-  (sym ns src (inputs ct) (fst leaf) N F ys,
-   sx (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) (fst leaf) N F ys).
+  (sym ns (bounded ct) src (inputs ct) (fst leaf) N F ys,
+   sx (bounded ct) (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) (fst leaf) N F ys).
+Definition with_elements (a b : tm) (F : facts) : facts :=
+  if match bounded ct with [] => true | _ => false end then F else learn (bounded ct) F (elements_in (bounded ct) N a (elements_in (bounded ct) N b [])).
 (* Whether they are equal; where that is not seen, by cases of a condition. *)
 Fixpoint equal (fuel : nat) (F : facts) : bool :=
   match sides F with
   | (Some a, Some b) =>
-      if equivalent (commutative (laws ct)) N F a b then true
+      if equivalent (commutative (laws ct)) N (with_elements a b F) a b then true
       else match fuel, conditions N a ++ conditions N b with
         | S fuel, c :: _ => if closed N c then equal fuel (when unpoly c true ++ F) && equal fuel (when unpoly c false ++ F) else false
         | _, _ => false

@@ -24,6 +24,7 @@ Definition interleaves (ct : certificate) : Prop :=
   forall (size : nat -> Z) (before : store scalar),
   (forall x, sizes ct <= x -> size x = 0%Z) ->
   allowed ct scalar lit prim before size ->
+  indexed ct scalar lit prim before size ->
   let runs := run scalar lit prim (target ct) [] Global size in
   (exists bound, forall tr rest, runs (tr ++ rest) -> List.length tr <= bound) /\
   forall m, (forall w cs is, m (Global w, cs, is) = before w cs is) ->
@@ -55,7 +56,7 @@ Qed.
 
 Theorem apart_interleaves ct : forallb (closed (sizes ct)) (assume ct) = true -> apart_all ct = true -> refines ct -> interleaves ct.
 Proof.
-  intros H0 H Href scalar lit prim Hcom size before Hz Has runs. unfold runs. clear runs. apply andb_prop in H as [H Hout].
+  intros H0 H Href scalar lit prim Hcom size before Hz Has Hidx runs. unfold runs. clear runs. apply andb_prop in H as [H Hout].
   assert (C := run_can scalar lit prim (sizes ct) (base_facts ct) (target ct) [] _ [] Global size H).
   split.
   { destruct (run_bound scalar lit prim (sizes ct) (base_facts ct) before size (target ct) [] _ H) as [B HB]. exists B.
@@ -66,7 +67,7 @@ Proof.
     exists t. split; auto. apply good_app. auto. }
   intros tr R G.
   assert (Hb := base_holds ct scalar lit prim before size H0 Has).
-  destruct (Href scalar lit prim Hcom size before Hz Has) as [_ Hafter]. split.
+  destruct (Href scalar lit prim Hcom size before Hz Has Hidx) as [_ Hafter]. split.
   - intros cs ds Hin is His.
     destruct (exec_of_run scalar lit prim before (sizes ct) size (base_facts ct) Hb (target ct) [] _ [] Global size tr m before
       H (fun _ _ => eq_refl) (Forall_nil _) (inv_global _) R G) as (s & He & Hs).

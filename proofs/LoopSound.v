@@ -10,6 +10,7 @@ Variable prim : string -> list (val scalar) -> val scalar.
 Variable inp : store scalar.
 Variable ns : nat.
 Variable rs : nat -> Z.
+Variable idx : list (nat * (tm * list tm)).
 Variable base : facts.
 Variable dim : nat -> list tm.
 Notation store := (store scalar). Notation value := (value scalar). Notation aenv := (aenv scalar).
@@ -30,6 +31,9 @@ Notation evzs := (Semantics.evz scalar lit prim).
 Notation invz := (invz scalar lit prim inp rs).
 Notation okcx := (okcx scalar lit prim inp ns rs).
 Hypothesis Hbase : forall (s : store) r a, agree ns rs r -> holds scalar lit prim s r a base.
+Hypothesis Hidx : bounded_ok scalar lit prim inp ns rs idx.
+Notation sev := (sev idx).
+Notation scond_ok := (scond_ok scalar lit prim inp ns rs idx Hidx).
 
 Lemma vtab_ext N r a c d d' : vtab N r a c d -> (forall v, d v = d' v) -> vtab N r a c d'.
 Proof. intros H E N1 r1 a1 F is v t L E1 HF Hs Hc. rewrite <- E. eapply H; eauto. Qed.
@@ -111,7 +115,7 @@ Hypothesis Hse : vse N0 r0 a0 se io.
 Hypothesis Hss : vst N0 r0 a0 ss s.
 Hypothesis Hex : exec (For par x n c) io s s'.
 
-Lemma loop_ok : vst N0 r0 a0 (after dim sl par x n c se ss ks run) s'.
+Lemma loop_ok : vst N0 r0 a0 (after idx dim sl par x n c se ss ks run) s'.
 Proof.
   destruct Hex as (is & Hp & Hit). destruct (iterR_seq _ _ _ _ Hit) as (sg & E0 & EL & Hk). clear Hit.
   set (L := List.length is) in *. set (iv := fun k => nth k is 0).
@@ -222,14 +226,14 @@ Proof.
       rewrite E0. eapply (Hss w cs N r a F' js v t'); eauto. }
     assert (C1 : evt N r a (mk F Ile [Int 0; e]) (VB (0 <=? invz sl0 v)%Z)).
     { intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval map apply nth]. rewrite (Het r' a' E'). reflexivity. }
-    refine (eq_ind _ (evt N r a t) (scond_ok scalar lit prim inp N r a F _ (VB (0 <=? invz sl0 v)%Z) _ _ (s' w cs v) (s' w cs v) t HF C1 _ _ Ht) _ _).
+    refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ (VB (0 <=? invz sl0 v)%Z) _ _ (s' w cs v) (s' w cs v) t ltac:(lia) Hr1 HF C1 _ _ Ht) _ _).
     3:{ now destruct (truth scalar _). }
     2:{ cbn [truth]. intros F' t' HF' T Ht'. apply (Out ltac:(lia) F' t' HF' Ht'). }
     cbn [truth]. intros F1 t1 HF1 T1 Ht1. clear Ht t.
     assert (C2 : evt N r a (mk F1 Ilt [e; n]) (VB (invz sl0 v <? z n)%Z)).
     { intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval map apply nth]. rewrite (Het r' a' E').
       assert (K := Hen r' a' E'). unfold zv in K. rewrite K. reflexivity. }
-    refine (eq_ind _ (evt N r a t1) (scond_ok scalar lit prim inp N r a F1 _ (VB (invz sl0 v <? z n)%Z) _ _ (s' w cs v) (s' w cs v) t1 HF1 C2 _ _ Ht1) _ _).
+    refine (eq_ind _ (evt N r a t1) (scond_ok N r a F1 _ (VB (invz sl0 v <? z n)%Z) _ _ (s' w cs v) (s' w cs v) t1 ltac:(lia) Hr1 HF1 C2 _ _ Ht1) _ _).
     3:{ now destruct (truth scalar _). }
     2:{ cbn [truth]. intros F' t' HF' T Ht'. apply (Out ltac:(lia) F' t' HF' Ht'). }
     cbn [truth]. intros F2 t HF2 T2 Ht.
@@ -263,7 +267,7 @@ Proof. intros cs N1 r1 a1 F is v t _ _ _ _ H. discriminate. Qed.
 
 (* Every execution of a command, in whatever order its parallel loops run, ends with what its symbolic execution says. *)
 Theorem sx_ok c : forall cx p se ss N r a io s s', plan_ok ns base dim cx p c = true -> ns <= N -> agree ns rs r -> agree ns rs io -> okcx io cx -> exec c io s s' ->
-  vse N r a se io -> vst N r a ss s -> vst N r a (sx dim p c se ss) s'.
+  vse N r a se io -> vst N r a ss s -> vst N r a (sx idx dim p c se ss) s'.
 Proof.
   induction c; intros cx p se ss N0 r0 a0 io s s' Hpl Hns Hr Hio Hcx He Hse Hss; cbn [sx]; cbn [plan_ok] in Hpl.
   - cbn in He. now subst.
@@ -274,15 +278,17 @@ Proof.
     + assert (cs = cs1). { revert Ecs. apply list_eqb_ok. clear. induction cs; constructor; auto. intros y. apply eqb_prop. } subst cs1.
       destruct (list_eq_dec bool_dec cs cs) as [_|]; [|congruence].
       destruct (mapM (sev se ss N F) is) as [is'|] eqn:Em; [|discriminate]. cbn [bind] in Ht.
-      assert (Hi : evs N r a is' (map (evzs s io) is)) by (eapply mapM_sev; eauto).
+      assert (Hr1 : agree ns rs r). { intros y Hy. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto. }
+      assert (Hi : evs N r a is' (map (evzs s io) is)) by (eapply mapM_sev with (N0 := N0); eauto; lia).
+      cbv zeta in Ht. assert (HF0 := learn_ok scalar lit prim inp ns rs idx Hidx N r a F is' ltac:(lia) Hr1 HF). set (F0 := learn idx F is') in *. clearbody F0. clear HF Em F. rename F0 into F, HF0 into HF.
       destruct (same F is' js) as [[|]|] eqn:Es; try (assert (K := same_ok _ _ _ _ _ _ _ _ HF _ _ _ _ _ Hi Hv Es); cbv iota in K).
-      * destruct (list_eq_dec Z.eq_dec _ v) as [_|]; [|congruence]. eapply sev_ok; eauto.
+      * destruct (list_eq_dec Z.eq_dec _ v) as [_|]; [|congruence]. eapply sev_ok with (N0 := N0); eauto; lia.
       * destruct (list_eq_dec Z.eq_dec _ v) as [|_]; [congruence|]. eapply (Hss w cs N r a F js v t); eauto.
       * destruct (meets F is' js) as [[c|]|] eqn:Em2; try discriminate.
         assert (K := meets_ok scalar lit prim inp N r a F HF _ _ _ _ _ Hi Hv Em2). cbn in K.
         set (hit := list_eq_dec Z.eq_dec (map (evzs s io) is) v) in *.
-        refine (eq_ind _ (evt N r a t) (scond_ok scalar lit prim inp N r a F c (VB (if hit then true else false)) _ _ (ev s io e) (s w cs v) t HF K _ _ Ht) _ _).
-        -- intros F' t0 HF' _ H0. eapply sev_ok; eauto.
+        refine (eq_ind _ (evt N r a t) (scond_ok N r a F c (VB (if hit then true else false)) _ _ (ev s io e) (s w cs v) t ltac:(lia) Hr1 HF K _ _ Ht) _ _).
+        -- intros F' t0 HF' _ H0. eapply sev_ok with (N0 := N0); eauto; lia.
         -- intros F' t0 HF' _ H0. eapply (Hss w cs N r a F' js v t0); eauto.
         -- destruct hit; reflexivity.
     + destruct (list_eq_dec bool_dec cs cs1) as [->|_].
@@ -305,8 +311,9 @@ Proof.
         intros cs. eapply vtab_ext; [apply Hss|]. intros v. symmetry. apply (unwritten scalar lit prim (If b c1 c2) w W io s s' He). }
     intros cs N r a F js v t HN E HF Hv Ht.
     destruct (sev se ss N F b) as [tb|] eqn:Etb; [|discriminate]. cbn [bind] in Ht.
-    assert (Hb : evt N r a tb (ev s io b)) by (eapply sev_ok; eauto). cbn in He.
-    refine (eq_ind _ (evt N r a t) (scond_ok scalar lit prim inp N r a F _ _ _ _ (s' w cs v) (s' w cs v) t HF Hb _ _ Ht) _ _).
+    assert (Hr1 : agree ns rs r). { intros y Hy. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto. }
+    assert (Hb : evt N r a tb (ev s io b)) by (eapply sev_ok with (N0 := N0); eauto; lia). cbn in He.
+    refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ _ _ _ (s' w cs v) (s' w cs v) t ltac:(lia) Hr1 HF Hb _ _ Ht) _ _).
     3:{ now destruct (truth scalar _). }
     + intros F' t' HF' Tr Ht'. rewrite Tr in He. eapply (IHc1 cx p1 se ss N0 r0 a0 io s s'); eauto.
     + intros F' t' HF' Tr Ht'. rewrite Tr in He. eapply (IHc2 cx p2 se ss N0 r0 a0 io s s'); eauto.

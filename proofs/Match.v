@@ -85,9 +85,16 @@ Definition guess (h l : nat) (accs accs' : list (tm * tm)) (k k' : nat) : rel :=
     | _, _ => None end in
   match close fuel step l [] [(l, k, k')] [] with Some (R, _) => R | None => [] end.
 
-(* A condition whose truth is that of its variables. *)
+(* A condition whose truth is that of its variables and of the arrays that come in. *)
 Fixpoint pure (t : tm) : bool :=
-  match t with Var _ | Int _ => true | Op o ts => match o with Scalar _ | Select => false | _ => forallb pure ts end | _ => false end.
+  match t with
+  | Var _ | Int _ => true | Op o ts => match o with Scalar _ | Select => false | _ => forallb pure ts end
+  | In _ _ is => forallb pure is | _ => false end.
+(* The same, of variables below a level. *)
+Fixpoint settled (l : nat) (t : tm) : bool :=
+  match t with
+  | Var x => Nat.ltb x l | Int _ => true | Op o ts => match o with Scalar _ | Select => false | _ => forallb (settled l) ts end
+  | In _ _ is => forallb (settled l) is | _ => false end.
 (* Facts for each way in which a condition is true or false: a conjunction is false in two. *)
 Fixpoint ways (c : tm) (b : bool) : list facts :=
   match c with
@@ -101,10 +108,10 @@ Fixpoint ways (c : tm) (b : bool) : list facts :=
 (* [e] with these facts in each of these ways, where the facts do not contradict each other. *)
 Definition each (F : facts) (Gs : list facts) (e : facts -> bool) : bool := forallb (fun G => pr (G ++ F) (pconst (-1)) || e (G ++ F)) Gs.
 (* Facts that say nothing of the variables of a loop at this level and inside it. *)
-Definition below (l : nat) (F : facts) : facts := filter (fun p => forallb (fun mc => forallb (closed l) (fst mc)) p) F.
+Definition below (l : nat) (F : facts) : facts := filter (fun p => forallb (fun mc => forallb (settled l) (fst mc)) p) F.
 (* What is known in a step of a fold. *)
 Definition in_step (l : nat) (n : tm) (F : facts) : facts :=
-  (if closed l n then [patom (Var l); psub (psub (unpoly n) (pconst 1)) (patom (Var l))] else []) ++ below l F.
+  (if settled l n then [patom (Var l); psub (psub (unpoly n) (pconst 1)) (patom (Var l))] else []) ++ below l F.
 
 (* Depth at most [h] on both sides together. Where the terms are not alike, the choices of the left side are made, then those of the right. *)
 Fixpoint eqv (h : nat) (F : facts) (R : rel) (a b : tm) {struct h} : bool :=
@@ -185,6 +192,15 @@ Proof.
   pattern t. apply tm_ind'; intros; try discriminate; auto. cbn [pure] in H0. cbn [Semantics.eval].
   assert (forallb pure ts = true) by (destruct o; auto; discriminate).
   f_equal. apply map_ext_in. intros t' Ht. rewrite Forall_forall in H. rewrite forallb_forall in H1. apply H; auto.
+  cbn [pure] in H0. cbn [Semantics.eval]. f_equal. apply map_ext_in. intros t' Ht. rewrite Forall_forall in H. rewrite forallb_forall in H0. f_equal. apply H; auto.
+Qed.
+Lemma settled_ok l t : settled l t = true -> forall r a r' a', agree l r r' -> eval t r' a' = eval t r a.
+Proof.
+  intros Hs r al r' al' A. revert Hs. pattern t. apply tm_ind'; intros; try discriminate; auto.
+  - cbn in Hs. apply Nat.ltb_lt in Hs. cbn [Semantics.eval]. now rewrite A.
+  - cbn [settled] in Hs. cbn [Semantics.eval]. assert (forallb (settled l) ts = true) by (destruct o; auto; discriminate).
+    f_equal. apply map_ext_in. intros t' Ht. rewrite Forall_forall in H. rewrite forallb_forall in H0. apply H; auto.
+  - cbn [settled] in Hs. cbn [Semantics.eval]. f_equal. apply map_ext_in. intros t' Ht. rewrite Forall_forall in H. rewrite forallb_forall in Hs. f_equal. apply H; auto.
 Qed.
 
 (* What is known whatever the accumulators hold. *)
@@ -223,26 +239,26 @@ Proof.
     destruct (truth scalar (eval x r al)) eqn:Ex; [left; auto|right; apply Under; auto].
   - change (negb (truth scalar (eval x r al)) = b) in H1. inversion_clear H as [|? ? Hx _]. apply Hx; auto. subst b. now rewrite negb_involutive.
 Qed.
-Lemma mval_closed l r r' a a' m : agree l r r' -> forallb (closed l) m = true ->
+Lemma mval_settled l r r' a a' m : agree l r r' -> forallb (settled l) m = true ->
   mval (zv scalar lit prim st r' a') m = mval (zv scalar lit prim st r a) m.
 Proof.
-  intros A. induction m as [|t m IH]; [reflexivity|]. cbn [forallb]. destruct (closed l t) eqn:E; [|discriminate]. intros H.
-  rewrite !mval_cons, IH by auto. f_equal. unfold zv. f_equal. apply (closed_ok scalar lit prim st l t E r a r' a' A).
+  intros A. induction m as [|t m IH]; [reflexivity|]. cbn [forallb]. destruct (settled l t) eqn:E; [|discriminate]. intros H.
+  rewrite !mval_cons, IH by auto. f_equal. unfold zv. f_equal. apply (settled_ok l t E r a r' a' A).
 Qed.
 Lemma below_ok l F r r' : known F r -> agree l r r' -> known (below l F) r'.
 Proof.
   intros HF A a. apply Forall_forall. intros p Hp. apply filter_In in Hp as [Hp Hc]. specialize (HF a). unfold holds in HF. rewrite Forall_forall in HF.
   specialize (HF p Hp). replace (pval (zv scalar lit prim st r' a) p) with (pval (zv scalar lit prim st r a) p); auto.
   clear Hp HF. induction p as [|[m c] p IH]; [reflexivity|]. cbn [forallb fst] in Hc.
-  destruct (forallb (closed l) m) eqn:E; [|discriminate]. rewrite !pval_cons, IH by auto. rewrite (mval_closed l r r' a a m A E). reflexivity.
+  destruct (forallb (settled l) m) eqn:E; [|discriminate]. rewrite !pval_cons, IH by auto. rewrite (mval_settled l r r' a a m A E). reflexivity.
 Qed.
 Lemma in_step_ok l n F r r' i a0 : known F r -> agree l r r' -> r' l = Z.of_nat i -> (i < Z.to_nat (toZ scalar (eval n r a0)))%nat -> known (in_step l n F) r'.
 Proof.
   intros HF A Hi L. unfold in_step. apply known_app; [|eapply below_ok; eauto].
-  destruct (closed l n) eqn:E; [|intros a; constructor]. intros a. constructor; [|constructor; [|constructor]].
+  destruct (settled l n) eqn:E; [|intros a; constructor]. intros a. constructor; [|constructor; [|constructor]].
   - rewrite patom_ok. unfold zv. cbn. lia.
   - rewrite !psub_ok, pconst_ok, patom_ok, unpoly_ok. unfold zv.
-    rewrite (closed_ok scalar lit prim st l n E r a0 r' a A). cbn. lia.
+    rewrite (settled_ok l n E r a0 r' a A). cbn. lia.
 Qed.
 
 Lemma eqv_ok h : forall a b F R, eqv commutative h F R a b = true -> forall r al al', known F r -> related R al al' -> eval a r al = eval b r al'.
@@ -346,7 +362,7 @@ Proof.
   specialize (HF r a0 (ext_refl _ _ _ _)). unfold holds in HF. rewrite Forall_forall in HF. specialize (HF p Hp).
   replace (pval (zv scalar lit prim st r a1) p) with (pval (zv scalar lit prim st r a0) p); auto.
   clear Hp Hp' HF E. induction p as [|[m c] p IH]; [reflexivity|]. cbn [forallb fst] in Hc.
-  destruct (forallb (closed N) m) eqn:Em; [|discriminate]. rewrite !pval_cons, IH by auto.
-  rewrite (mval_closed N r r a0 a1 m); auto. intros x _. reflexivity.
+  destruct (forallb (settled N) m) eqn:Em; [|discriminate]. rewrite !pval_cons, IH by auto.
+  rewrite (mval_settled N r r a0 a1 m); auto. intros x _. reflexivity.
 Qed.
 End Sound.

@@ -114,7 +114,7 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
              if has a (-1) p then
                let u := padd p (patom a) in
                prove fuel F (psub (psub (pmul (padd u (pconst 1)) (unpoly y)) (pconst 1)) (unpoly x)) &&
-               prove fuel F (unpoly x) && prove fuel F (unpoly y)
+               (prove fuel F (psub (unpoly y) (pconst 1)) || prove fuel F (unpoly x) && prove fuel F (unpoly y))
              else if has a 1 p then
                let u := psub p (patom a) in
                prove fuel F (psub (unpoly y) (pconst 1)) && prove fuel F (padd (unpoly x) (pmul u (unpoly y)))
@@ -137,7 +137,45 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
          end) (atoms_once p)
   end.
 Definition depth : nat := 5.
-Definition pr (F : facts) (p : poly) : bool := prove depth F p.
+
+(* Most searches fail, and take long to do so. Numbers for which the facts hold and the goal does not say so at once. To find such numbers is not to be
+   trusted: without them the search would fail as well. A variable that a fact says to be below an earlier one is taken for that of a loop. *)
+Fixpoint tval (env : nat -> Z) (d : Z) (t : tm) : Z :=
+  match t with
+  | Var x => env x
+  | Int z => z
+  | Op Iadd [a; b] => tval env d a + tval env d b
+  | Op Isub [a; b] => tval env d a - tval env d b
+  | Op Imul [a; b] => tval env d a * tval env d b
+  | Op Idiv [a; b] => tval env d a / tval env d b
+  | Op Imod [a; b] => tval env d a mod tval env d b
+  | Op Imin [a; b] => Z.min (tval env d a) (tval env d b)
+  | Op Imax [a; b] => Z.max (tval env d a) (tval env d b)
+  | Op Iwrap [a] => wrap (tval env d a)
+  | _ => d
+  end.
+Definition negative (env : nat -> Z) (d : Z) (p : poly) : bool :=
+  fold_right (fun mc z => snd mc * fold_right (fun a z => tval env d a * z) 1 (fst mc) + z) 0 p <? 0.
+Fixpoint mentions (x : nat) (t : tm) : bool := match t with Var y => Nat.ltb y x | Op _ ts => existsb (mentions x) ts | _ => false end.
+Definition inner (F : facts) : list nat :=
+  flat_map (fun q => flat_map (fun mc => match fst mc with
+    | [Var x] => if (snd mc <? 0) && existsb (fun nd => (0 <? snd nd) && existsb (mentions x) (fst nd)) q then [x] else []
+    | _ => [] end) q) F.
+(* For each, what sizes and what variables of loops are: at borders, beside them, in the middle, where the first size is as the others or larger. *)
+Definition samples : list ((nat -> Z) * (nat -> Z)) :=
+  let squared (l : list Z) := flat_map (fun a => map (fun b => (a, b)) l) l in
+  let grid s l := flat_map (fun ab : Z * Z =>
+    let v x := if Nat.even x then fst ab else snd ab in
+    [(fun _ => s, v); (fun x => match x with O => 100 | _ => s end, v)]) (squared l) in
+  grid 7 [3; 0; 6; 1; 5] ++ grid 2 [0; 1] ++ [(fun _ => 1, fun _ => 0); (fun _ => 5000, fun _ => 2500); (fun _ => 4096, fun x => 1024 + Z.of_nat x);
+    (fun _ => 9, fun x => Z.of_nat (Nat.modulo x 5)); (fun _ => 9, fun x => 6 - Z.of_nat (Nat.modulo x 5)); (fun _ => 0, fun _ => 0)].
+Definition refuted (F : facts) (p : poly) : bool :=
+  let xs := inner F in
+  existsb (fun sv : (nat -> Z) * (nat -> Z) =>
+    let env x := if existsb (Nat.eqb x) xs then snd sv x else fst sv x in
+    let d := snd sv O in
+    negative env d p && forallb (fun q => negb (negative env d q)) F) samples.
+Definition pr (F : facts) (p : poly) : bool := if refuted F p then false else prove depth F p.
 
 Definition pdiv (F : facts) (a b : poly) : poly :=
   match b with
@@ -152,13 +190,13 @@ Definition pdiv (F : facts) (a b : poly) : poly :=
     else patom (Op Idiv [of_poly a; of_poly b])
   end.
 
-(* Whether a number of 64 bits surely holds it. Of data nothing is known. *)
+(* Whether a number of 64 bits surely holds it. Of data nothing is known, but of elements of arrays of indices. *)
 Definition exact (t : tm) : bool := match t with In _ _ _ | Acc _ _ _ | Fold _ _ _ _ _ => false | Op (Scalar _) _ | Op Select _ => false | _ => true end.
 Definition fits (F : facts) (p : poly) : bool :=
   match p with
   | [] => true
   | [([], c)] => (- 2 ^ 63 <=? c) && (c <? 2 ^ 63)
-  | _ => forallb (fun mc => forallb exact (fst mc)) p && pr F (padd p (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) p)
+  | _ => forallb (fun mc => forallb (fun a => exact a || existsb (is_atom a) F) (fst mc)) p && pr F (padd p (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) p)
   end.
 Definition pwrap (F : facts) (p : poly) : poly :=
   if fits F p then p else match p with [([], c)] => pconst (wrap c) | _ => patom (Op Iwrap [of_poly p]) end.
@@ -239,11 +277,24 @@ Fixpoint decide (F : facts) (c : tm) : option bool :=
   | _ => None
   end.
 
+(* That a quotient by a number is at least (or at most) a number says the same of its dividend: what is at least 0 where the polynomial is. *)
+Definition unquotient (p : poly) : facts :=
+  match filter (fun mc => match fst mc with [] => false | _ => true end) p with
+  | [([Op Idiv [x; Int k]], s)] =>
+      let u := psub p (pscale s (patom (Op Idiv [x; Int k]))) in
+      if 0 <? k then
+        if s =? 1 then [padd (unpoly x) (pscale k u)]
+        else if s =? -1 then [psub (psub (pscale k (padd u (pconst 1))) (pconst 1)) (unpoly x)]
+        else []
+      else []
+  | _ => []
+  end.
+Definition both_ways (p : poly) : facts := p :: unquotient p.
 (* What a condition says where it holds (or fails); [P] makes polynomials of terms. *)
 Fixpoint when (P : tm -> poly) (c : tm) (b : bool) : facts :=
   match c with
-  | Op Ile [x; y] => if b then [psub (P y) (P x)] else [psub (psub (P x) (P y)) (pconst 1)]
-  | Op Ilt [x; y] => if b then [psub (psub (P y) (P x)) (pconst 1)] else [psub (P x) (P y)]
+  | Op Ile [x; y] => both_ways (if b then psub (P y) (P x) else psub (psub (P x) (P y)) (pconst 1))
+  | Op Ilt [x; y] => both_ways (if b then psub (psub (P y) (P x)) (pconst 1) else psub (P x) (P y))
   | Op Ieq [x; y] => if b then [psub (P x) (P y); psub (P y) (P x)] else []
   | Op Ine [x; y] => if b then [] else [psub (P x) (P y); psub (P y) (P x)]
   | Op And [x; y] => if b then when P x true ++ when P y true else []
@@ -405,8 +456,11 @@ Proof.
   { intros p1 E. unfold other in E. apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
     destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
     match type of E with (if ?b then _ else _) = true => destruct b end.
-    - apply andb_prop in E as [E E2]. apply andb_prop in E as [E3 E1].
-      apply IH in E1, E2, E3; auto. rewrite unpoly_ok in E1, E2.
+    - apply andb_prop in E as [E3 E]. apply IH in E3; auto.
+      assert (Y : 1 <= zv y \/ (0 <= zv x /\ 0 <= zv y)).
+      { apply orb_prop in E as [E|E].
+        - apply IH in E; auto. rewrite psub_ok, pconst_ok, unpoly_ok in E. lia.
+        - apply andb_prop in E as [E1 E2]. apply IH in E1, E2; auto. rewrite unpoly_ok in E1, E2. lia. }
       rewrite !psub_ok, pmul_ok, !padd_ok, !pconst_ok, patom_ok, !unpoly_ok in E3.
       change (zv (Op Idiv [x; y])) with (zv x / zv y) in E3.
       destruct (Z.eq_dec (zv y) 0) as [E0|]. { rewrite E0 in *. lia. }
@@ -440,7 +494,7 @@ Proof.
         destruct (Z.max_spec (zv x) (zv y)) as [[_ M]|[_ M]]; rewrite M in A; rewrite A in *; [clear E2|clear E3]; nia.
 Qed.
 Lemma pr_ok F p : holds F -> pr F p = true -> 0 <= pv p.
-Proof. Local Transparent pr. apply prove_ok. Qed.
+Proof. Local Transparent pr. intros HF H. unfold pr in H. destruct (refuted F p); [discriminate|]. exact (prove_ok depth F p HF H). Qed.
 Local Opaque pr.
 
 Lemma pdiv_ok F a b : holds F -> pv (pdiv F a b) = pv a / pv b.
@@ -463,7 +517,7 @@ Proof. intros H. unfold wrap. rewrite Z.mod_small; lia. Qed.
 Lemma fits_ok F p : holds F -> fits F p = true -> - 2 ^ 63 <= pv p < 2 ^ 63.
 Proof.
   intros HF E. unfold fits in E. destruct p as [|[m c] p]. { cbn. lia. }
-  assert (G : forall q, forallb (fun mc => forallb exact (fst mc)) q && pr F (padd q (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) q) = true -> - 2 ^ 63 <= pv q < 2 ^ 63).
+  assert (G : forall q, forallb (fun mc => forallb (fun a => exact a || existsb (is_atom a) F) (fst mc)) q && pr F (padd q (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) q) = true -> - 2 ^ 63 <= pv q < 2 ^ 63).
   { intros q K. apply andb_prop in K as [K K2]. apply andb_prop in K as [_ K1]. apply pr_ok in K1, K2; auto. rewrite padd_ok, pconst_ok in K1. rewrite psub_ok, pconst_ok in K2. lia. }
   destruct m as [|a m]; [destruct p as [|mc p]|]; try (apply G; exact E).
   apply andb_prop in E as [E1 E2]. apply Z.leb_le in E1. apply Z.ltb_lt in E2. rewrite pval_cons. cbn [mval pval fold_right]. lia.
@@ -546,6 +600,19 @@ Lemma nfz_ok F t : holds F -> integer t = true -> eval st (nfz F t) r al = eval 
 Proof.
   intros HF Ht. unfold nfz. now rewrite whole_ok, nf_ok, (integer_ok t Ht).
 Qed.
+Lemma unquotient_ok p : 0 <= pv p -> holds (unquotient p).
+Proof.
+  intros H. unfold unquotient. match goal with |- context [filter ?f p] => destruct (filter f p) as [|[[|[| | |o [|x [|[|k| | | | |] [|? ?]]]| | |] [|? ?]] s] [|? ?]] end; try constructor; destruct o; try constructor.
+  cbv zeta. set (q := Op Idiv [x; Int k]). destruct (Z.ltb_spec 0 k) as [Hk|]; [|constructor].
+  assert (Q : zv q = zv x / k) by reflexivity. set (u := psub p (pscale s (patom q))).
+  assert (U : pv p = pv u + s * zv q) by (unfold u; rewrite psub_ok, pscale_ok, patom_ok; ring).
+  assert (D := Z.mul_div_le (zv x) k Hk). assert (D' := Z.mul_succ_div_gt (zv x) k Hk).
+  destruct (Z.eqb_spec s 1) as [->|]; [|destruct (Z.eqb_spec s (-1)) as [->|]; [|constructor]]; (constructor; [|constructor]).
+  - rewrite padd_ok, pscale_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + 1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
+  - rewrite !psub_ok, pscale_ok, padd_ok, !pconst_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + -1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
+Qed.
+Lemma both_ways_ok p : 0 <= pv p -> holds (both_ways p).
+Proof. intros H. constructor; [exact H|now apply unquotient_ok]. Qed.
 Lemma mk_ok F o ts : holds F -> eval st (mk F o ts) r al = eval st (Op o ts) r al.
 Proof.
   intros HF. destruct (op_dec o Iwrap) as [->|Hw].
@@ -595,15 +662,16 @@ Proof.
     destruct (decide F x) as [[|]|] eqn:Ex; try rewrite (Hx _ eq_refl); destruct (decide F y) as [[|]|] eqn:Ey; try rewrite (Hy' _ eq_refl);
       try discriminate; injection H0 as <-; cbn; rewrite ?andb_false_r; auto.
 Qed.
+Local Opaque both_ways.
 Lemma when_ok P : (forall t, pv (P t) = zv t) -> forall c b, truth _ (eval st c r al) = b -> holds (when P c b).
 Proof.
   intros HP. apply (tm_ind' (fun c => forall b, truth _ (eval st c r al) = b -> holds (when P c b))); intros; try constructor.
   destruct o; try constructor; (destruct ts as [|x [|y [|? ?]]]; try constructor); cbn [when].
   - change ((zv x =? zv y)%Z = b) in H0. destruct (Z.eqb_spec (zv x) (zv y)); subst b; repeat (apply Forall_cons); try apply Forall_nil; rewrite psub_ok, !HP; lia.
   - change (negb (zv x =? zv y)%Z = b) in H0. destruct (Z.eqb_spec (zv x) (zv y)); subst b; repeat (apply Forall_cons); try apply Forall_nil; rewrite psub_ok, !HP; lia.
-  - change ((zv x <? zv y)%Z = b) in H0. destruct (Z.ltb_spec (zv x) (zv y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
+  - change ((zv x <? zv y)%Z = b) in H0. apply both_ways_ok. destruct (Z.ltb_spec (zv x) (zv y)); subst b;
       rewrite ?psub_ok, ?pconst_ok, !HP; lia.
-  - change ((zv x <=? zv y)%Z = b) in H0. destruct (Z.leb_spec (zv x) (zv y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
+  - change ((zv x <=? zv y)%Z = b) in H0. apply both_ways_ok. destruct (Z.leb_spec (zv x) (zv y)); subst b;
       rewrite ?psub_ok, ?pconst_ok, !HP; lia.
   - inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
     change (andb (truth scalar (eval st x r al)) (truth scalar (eval st y r al)) = b) in H0.

@@ -120,6 +120,7 @@ Definition sums_up (ct : certificate) : Prop :=
   forall (size : nat -> Z) (before : store scalar),
   (forall x, sizes ct <= x -> size x = 0%Z) ->
   Forall (fun t => (0 <= Semantics.evz scalar lit prim before size t)%Z) (assume ct) ->
+  indexed ct scalar lit prim before size ->
   (exists after, runs scalar lit prim (sums ct) (target ct) size before after) /\
   forall after, runs scalar lit prim (sums ct) (target ct) size before after ->
     (forall cs extents, List.In (cs, extents) (result ct) -> forall is,
@@ -525,7 +526,7 @@ End Sound.
 Theorem sums_up_sound ct : refines ct -> sums_ok ct = true -> sums_up ct.
 Proof.
   intros R H. unfold sums_ok in H. cbv zeta in H. apply andb_prop in H as [H Hd]. apply andb_prop in H as [H Ho]. apply andb_prop in H as [Ha U].
-  split; auto. intros scalar lit prim Hl size before Hz Has. destruct (R scalar lit prim Hl size before Hz Has) as [_ Hafter].
+  split; auto. intros scalar lit prim Hl size before Hz Has Hidx. destruct (R scalar lit prim Hl size before Hz Has Hidx) as [_ Hafter].
   split; [apply runs_total|]. intros after Hr.
   destruct (proj1 (both_ok scalar lit prim (laws ct) (sums ct) Hl (target ct)) _ size before after before U Ha Hr (off_refl scalar _ before)) as (t & He & Hs).
   destruct (Hafter t He) as [A B]. split.

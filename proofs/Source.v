@@ -40,10 +40,30 @@ Definition csfold (sh : shape) (cnt : tm) (init : cval) (body : nat -> cval -> c
 Definition sreduce (sh : shape) (cnt : tm) (f : cval -> cval -> cval) (init e : cval) : cval :=
   csfold sh cnt init (fun N acc => f (selem e (Var N)) acc).
 
+(* Arrays of indices, with what their elements are below and with their extents. What is known of the elements in a term. *)
+Variable idx : list (nat * (tm * list tm)).
+Fixpoint elements_of (F : facts) (t : tm) : facts :=
+  match t with
+  | In a _ is =>
+      match find (fun p => Nat.eqb (fst p) a) idx with
+      | Some p => if in_ranges F is (snd (snd p)) then range_facts F t (fst (snd p)) else []
+      | None => [] end ++ flat_map (elements_of F) is
+  | Op o ts => match o with Scalar _ | Select => [] | _ => flat_map (elements_of F) ts end
+  | _ => []
+  end.
+Definition learn (F : facts) (ts : list tm) : facts :=
+  match idx with [] => F | _ => fold_right (fun q G => if existsb (poly_eqb q) G then G else q :: G) F (flat_map (elements_of F) ts) end.
+
+(* That a quotient is below something says more than the facts that it was seen from: quotients are integers. *)
+Definition quotients (p : poly) : bool := existsb (fun a => match a with Op Idiv _ => true | _ => false end) (atoms p).
+Definition also (F : facts) (tc : tm) : facts :=
+  let G := when unpoly tc true in if existsb quotients G then unknown F G ++ F else F.
+
 (* A choice, each side of which is made with what its condition says. *)
 Definition scond (F : facts) (tc : tm) (a b : facts -> option tm) : option tm :=
+  let F := learn F [tc] in
   match decide F tc with
-  | Some true => a F
+  | Some true => a (also F tc)
   | Some false => b F
   | None =>
       ta <- a (when unpoly tc true ++ F) ;; tb <- b (when unpoly tc false ++ F) ;;
@@ -55,7 +75,7 @@ Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
   | EVar x => g x
   | ESize a => fun _ _ F _ => if closed ns a && integer a then Some (nfz F a) else None
   | ELit s => fun _ _ _ _ => Some (Lit s)
-  | EOp o es => fun cs N F is => ts <- mapM (fun e => sym e g cs N F is) es ;; Some (mk F o ts)
+  | EOp o es => fun cs N F is => ts <- mapM (fun e => sym e g cs N F is) es ;; Some (mk (learn F ts) o ts)
   | ESelect c a b => fun cs N F is =>
       tc <- sym c g [] N F [] ;; scond F tc (fun F => sym a g cs N F is) (fun F => sym b g cs N F is)
   | EPair a b => fun cs N F is => match cs with c :: cs => if c : bool then sym b g cs N F is else sym a g cs N F is | [] => None end
@@ -93,11 +113,11 @@ Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
           scond F (mk F Ilt [i; n]) (fun F => sym a g cs N F (i :: is)) (fun F => sym b g cs N F (nf F (Op Isub [i; n]) :: is))
         else None
       | [] => None end
-  | EGather js e => fun cs N F is => match is with i :: is => j <- sym js g [] N F [i] ;; sym e g cs N F (j :: is) | [] => None end
+  | EGather js e => fun cs N F is => match is with i :: is => j <- sym js g [] N F [i] ;; sym e g cs N (learn F [j]) (j :: is) | [] => None end
   | EReorder x f e => fun cs N F is => match is with
-      | i :: is => j <- sym f (upd g x (cnum i)) [] N F [] ;; sym e g cs N F (j :: is)
+      | i :: is => j <- sym f (upd g x (cnum i)) [] N F [] ;; sym e g cs N (learn F [j]) (j :: is)
       | [] => None end
-  | EIdx e i => fun cs N F is => j <- sym i g [] N F [] ;; sym e g cs N F (j :: is)
+  | EIdx e i => fun cs N F is => j <- sym i g [] N F [] ;; sym e g cs N (learn F [j]) (j :: is)
   | EScatter n sh js b e => fun cs N F is =>
       if closed ns n then csfold sh n (sym b g) (fun N acc cs N' F is => match is with
         | i :: is => j <- sym js g [] N' F [Var N] ;; scond F (mk F Ieq [j; i]) (fun F => sym e g cs N' F (Var N :: is)) (fun F => acc cs N' F (i :: is))
@@ -125,6 +145,11 @@ Notation evs := (evs scalar lit prim inp).
 Notation hold := (hold scalar lit prim inp).
 Notation vtab := (vtab scalar lit prim inp).
 Notation vval := (vval scalar lit prim inp).
+Variable idx : list (nat * (tm * list tm)).
+(* Elements of arrays of indices are below their bounds. *)
+Definition bounded_ok : Prop := forall a n ds, List.In (a, (n, ds)) idx ->
+  closed ns n = true /\ forallb (closed ns) ds = true /\ forall cs v, inr v (map z ds) -> (0 <= toZ scalar (inp a cs v) < z n)%Z.
+Hypothesis Hidx : bounded_ok.
 
 Lemma closed_z N r a t : ns <= N -> agree ns rs r -> closed ns t = true -> evz N r a t (z t).
 Proof.
@@ -234,14 +259,53 @@ Proof.
     intros r' a' [Er _]. unfold Norm.zv. cbn. rewrite Er by lia. auto.
 Qed.
 
-Lemma scond_ok N r a F tc (xc : val scalar) oa ob xa xb t : hold N r a F -> evt N r a tc xc ->
+Lemma elements_of_ok N r a F : ns <= N -> agree ns rs r -> hold N r a F -> forall t, hold N r a (elements_of idx F t).
+Proof.
+  intros L A HF. apply tm_ind'; try (intros; intros r' a' E; constructor).
+  - intros o ts IH. assert (G : hold N r a (flat_map (elements_of idx F) ts)).
+    { clear o. induction IH as [|t ts Ht _ G]; cbn [flat_map]; [intros r' a' E; constructor|apply hold_app; auto]. }
+    destruct o; cbn [elements_of]; try exact G; intros r' a' E; constructor.
+  - intros b cs is IH. cbn [elements_of]. apply hold_app.
+    2:{ induction IH as [|t ts Ht _ G]; cbn [flat_map]; [intros r' a' E; constructor|apply hold_app; auto]. }
+    destruct (find _ idx) as [[b' [n ds]]|] eqn:Ef; [|intros r' a' E; constructor]. cbn [fst snd].
+    apply find_some in Ef as [Hin Eb]. cbn [fst] in Eb. apply Nat.eqb_eq in Eb. subst b'. destruct (Hidx b n ds Hin) as (Hn & Hds & Hb).
+    destruct (in_ranges F is ds) eqn:Er; [|intros r' a' E; constructor].
+    intros r' a' E. assert (A' : agree ns rs r'). { intros x Hx. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto. }
+    assert (HF' : hold N r' a' F) by (eapply hold_mono; eauto).
+    assert (Hz : forall d, closed ns d = true -> forall r2 a2, agree ns rs r2 -> zv r2 a2 d = z d).
+    { intros d Hd r2 a2 A2. unfold Norm.zv. f_equal. apply (closed_ok scalar lit prim inp ns d Hd). exact A2. }
+    apply range_facts_at with (z := zv r' a' (In b cs is)) (d := z n); auto.
+    unfold Norm.zv at 1 2. cbn [Semantics.eval]. apply Hb.
+    (* the subscripts are within the extents, in this world alone *)
+    change (map (fun t => toZ scalar (eval t r' a')) is) with (map (zv r' a') is).
+    assert (H0 := HF' r' a' (ext_refl _ _ _ _)). clear Hb Hin IH. revert ds Hds Er. induction is as [|i is IHi]; intros [|d ds] Hds Er; try discriminate; cbn [map]; constructor.
+    + cbn [in_ranges] in Er. apply andb_prop in Er as [E1 _]. cbn [forallb] in Hds. apply andb_prop in Hds as [Hd _].
+      unfold in_range, in_range_p in E1. apply andb_prop in E1 as [E0 E1].
+      apply (pr_ok scalar lit prim inp r' a') in E0, E1; auto. rewrite !psub_ok, pconst_ok, !poly_of_ok in E1 by auto. rewrite poly_of_ok in E0 by auto.
+      rewrite (Hz d Hd r' a' A') in E1. lia.
+    + cbn [in_ranges] in Er. apply andb_prop in Er as [_ E1]. cbn [forallb] in Hds. apply andb_prop in Hds as [_ Hds]. apply IHi; auto.
+Qed.
+Lemma learn_ok N r a F ts : ns <= N -> agree ns rs r -> hold N r a F -> hold N r a (learn idx F ts).
+Proof.
+  intros L A HF. unfold learn. destruct idx eqn:Ei; [exact HF|]. rewrite <- Ei. clear Ei.
+  assert (H : hold N r a (flat_map (elements_of idx F) ts)).
+  { induction ts as [|t ts IH]; cbn [flat_map]; [intros r' a' E; constructor|]. apply hold_app; auto. apply elements_of_ok; auto. }
+  induction (flat_map (elements_of idx F) ts) as [|q G IH]; cbn [fold_right]; auto.
+  assert (HG : hold N r a G). { intros r' a' E. specialize (H r' a' E). inversion H; auto. }
+  destruct (existsb _ _); auto. intros r' a' E. constructor; [|apply IH; auto]. specialize (H r' a' E). inversion H; auto.
+Qed.
+
+Lemma scond_ok N r a F tc (xc : val scalar) oa ob xa xb t : ns <= N -> agree ns rs r -> hold N r a F -> evt N r a tc xc ->
   (forall F t, hold N r a F -> truth scalar xc = true -> oa F = Some t -> evt N r a t xa) ->
   (forall F t, hold N r a F -> truth scalar xc = false -> ob F = Some t -> evt N r a t xb) ->
-  scond F tc oa ob = Some t -> evt N r a t (if truth scalar xc then xa else xb).
+  scond idx F tc oa ob = Some t -> evt N r a t (if truth scalar xc then xa else xb).
 Proof.
-  intros HF Hc Ha Hb H. unfold scond in H. destruct (decide F tc) as [b|] eqn:E.
+  intros L A HF0 Hc Ha Hb H. unfold scond in H. cbv zeta in H. assert (HF := learn_ok N r a F [tc] L A HF0). set (F' := learn idx F [tc]) in *. clearbody F'. clear HF0 F. rename F' into F. destruct (decide F tc) as [b|] eqn:E.
   - assert (X : xc = VB b). { rewrite <- (Hc r a (ext_refl _ _ _ _)). eapply decide_ok; eauto. apply HF. apply ext_refl. }
-    subst xc. destruct b; cbn; eauto.
+    subst xc. destruct b; cbn; eauto. eapply Ha; [|reflexivity|exact H]. unfold also. cbv zeta. destruct (existsb quotients _); auto. apply hold_app; auto.
+    intros r' a' E'. apply Forall_forall. intros q Hq. apply filter_In in Hq as [Hq _].
+    assert (W : Norm.holds scalar lit prim inp r' a' (when unpoly tc true)). { apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
+    unfold Norm.holds in W. rewrite Forall_forall in W. auto.
   - assert (W : forall b, truth scalar xc = b -> hold N r a (when unpoly tc b ++ F)).
     { intros b Hb'. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
     destruct (oa _) as [ta|] eqn:Ea; [|discriminate]. cbn [bind] in H. destruct (ob _) as [tb|] eqn:Eb; [|discriminate]. cbn [bind] in H.
@@ -266,7 +330,7 @@ Proof.
 Qed.
 
 Lemma sym_ok : forall e N0 r0 a0 g gv, ns <= N0 -> agree ns rs r0 -> (forall x, vval N0 r0 a0 (g x) (gv x)) ->
-  vval N0 r0 a0 (sym ns e g) (den e gv).
+  vval N0 r0 a0 (sym ns idx e g) (den e gv).
 Proof.
   assert (Z2 : forall N r a F t zt, hold N r a F -> evz N r a t zt -> evz N r a (nf F t) zt) by (intros; apply evz_nf; auto).
   fix IH 1. intros e N0 r0 a0 g gv Hns Hag Hg.
@@ -286,15 +350,15 @@ Proof.
   - (* ELit *) intros cs N r a F is v t L E HF Hs Ht. injection Ht as <-. intros r' a' E'. reflexivity.
   - (* EOp *) intros cs N r a F is v t L E HF Hs Ht.
     match type of Ht with bind ?x _ = _ => destruct x as [ts|] eqn:Em end; [|discriminate]. cbn [bind] in Ht. injection Ht as <-.
-    intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval]. f_equal.
+    intros r' a' E'. rewrite mk_ok by (apply (learn_ok N r a F ts); [lia|exact (Hmono N r a L E)|exact HF|exact E']). cbn [Semantics.eval]. f_equal.
     revert ts Em. induction es as [|e es IHes]; cbn [mapM map]; intros ts Em. { injection Em as <-. auto. }
-    destruct (sym ns e g cs N F is) as [t0|] eqn:Et; [|discriminate].
+    destruct (sym ns idx e g cs N F is) as [t0|] eqn:Et; [|discriminate].
     destruct (mapM _ es) as [ts'|] eqn:Ets; [|discriminate]. injection Em as <-. cbn [map]. f_equal.
     + eapply (IH e N0 r0 a0 g gv); eauto.
     + apply IHes; auto.
   - (* ESelect *) intros cs N r a F is v t L E HF Hs Ht.
-    destruct (sym ns e1 g [] N F []) as [tc|] eqn:Ec; [|discriminate]. cbn [bind] in Ht.
-    eapply scond_ok; [exact HF| | | |exact Ht].
+    destruct (sym ns idx e1 g [] N F []) as [tc|] eqn:Ec; [|discriminate]. cbn [bind] in Ht.
+    eapply scond_ok; [lia|eauto|exact HF| | | |exact Ht].
     + eapply (IH e1 N0 r0 a0 g gv); eauto. apply evs_nil.
     + intros F' t0 HF' _ H0. eapply (IH e2 N0 r0 a0 g gv); eauto.
     + intros F' t0 HF' _ H0. eapply (IH e3 N0 r0 a0 g gv); eauto.
@@ -310,9 +374,9 @@ Proof.
     apply Hupd; [eauto|]. apply selem_ok; auto. apply IH; [lia|eauto|eauto].
   - (* EReduce *)
     assert (Hf : forall N r a el elv acc accv, N0 <= N -> ext N0 r0 a0 r a -> vval N r a el elv -> vval N r a acc accv ->
-       vval N r a (sym ns e1 (upd (upd g x el) a1 acc)) (den e1 (upd (upd gv x elv) a1 accv))).
+       vval N r a (sym ns idx e1 (upd (upd g x el) a1 acc)) (den e1 (upd (upd gv x elv) a1 accv))).
     { intros N r a el elv acc accv L E Hel Hacc. apply IH; [lia|eauto|]. apply Hupd; auto. }
-    assert (Plain : vval N0 r0 a0 (fun cs N F is => if closed ns n then sreduce ns sh n (fun el acc => sym ns e1 (upd (upd g x el) a1 acc)) (sym ns e2 g) (sym ns e3 g) cs N F is else None)
+    assert (Plain : vval N0 r0 a0 (fun cs N F is => if closed ns n then sreduce ns sh n (fun el acc => sym ns idx e1 (upd (upd g x el) a1 acc)) (sym ns idx e2 g) (sym ns idx e3 g) cs N F is else None)
         (iter (Z.to_nat (z n)) (vstep (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) (den e3 gv)) (den e2 gv))).
     { intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns n) eqn:Ec; [|discriminate].
       eapply (sreduce_ok N r a sh n (z n) _ (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) _ (den e2 gv) _ (den e3 gv));
@@ -329,7 +393,7 @@ Proof.
       assert (Hn : z n = (z q * z m)%Z).
       { assert (H0F := HF r a (ext_refl _ _ _ _)). apply (peqb_ok scalar lit prim inp r a) in Hp. rewrite !poly_of_ok in Hp by auto.
         rewrite (Ez n) in Hp by (auto; apply ext_refl). rewrite Hp. apply (evz_op2 N r a Imul q m (z q) (z m) Z.mul); auto. apply ext_refl. }
-      assert (K : vval N r a (sreduce ns sh q (fun row acc => sreduce ns sh m (fun el acc => sym ns e1 (upd (upd g x el) a1 acc)) acc row) (sym ns e2 g) (cview ns (Vsplit m) (sym ns e3 g)))
+      assert (K : vval N r a (sreduce ns sh q (fun row acc => sreduce ns sh m (fun el acc => sym ns idx e1 (upd (upd g x el) a1 acc)) acc row) (sym ns idx e2 g) (cview ns (Vsplit m) (sym ns idx e3 g)))
          (iter (Z.to_nat (z q)) (vstep (fun row acc => iter (Z.to_nat (z m)) (vstep (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) row) acc)
             (fun cs is => den e3 gv cs (look z (Vsplit m) is))) (den e2 gv))).
       { apply sreduce_ok; auto; [lia|apply IH; [lia|eauto|eauto]| |].
@@ -349,7 +413,7 @@ Proof.
       rewrite (Hk r a (ext_refl _ _ _ _)) in Ep. auto. }
     replace (Z.to_nat (zk + 1)) with (S (Z.to_nat zk)) by lia. cbn [iter]. rewrite Z2Nat.id by auto.
     assert (Hf : forall N1 r1 a2 el elv acc accv, N <= N1 -> ext N r a r1 a2 -> vval N1 r1 a2 el elv -> vval N1 r1 a2 acc accv ->
-       vval N1 r1 a2 (sym ns e1 (upd (upd g x el) a1 acc)) (den e1 (upd (upd gv x elv) a1 accv))).
+       vval N1 r1 a2 (sym ns idx e1 (upd (upd g x el) a1 acc)) (den e1 (upd (upd gv x elv) a1 accv))).
     { intros N1 r1 a2 el elv acc accv L1 E1 Hel Hacc. assert (ext N0 r0 a0 r1 a2) by (eapply ext_trans; eauto).
       apply IH; [lia|apply (Hmono N1 r1 a2); auto; lia|]. apply Hupd; [apply Hupd; [apply (Hgm N1 r1 a2); auto; lia|auto]|auto]. }
     eapply (Hf N r a _ (element scalar (den e3 gv) zk) _ (iter (Z.to_nat zk) (vstep (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) (den e3 gv)) (den e2 gv))
@@ -372,7 +436,7 @@ Proof.
     assert (Hl : evz N r a l (z l)) by (apply closed_z; [lia|eauto|auto]).
     assert (Hn : evz N r a n (z n)) by (apply closed_z; [lia|eauto|auto]).
     refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ (VB ((z l <=? zi)%Z && (zi <? z l + z n)%Z)) _ _
-      (den e2 gv cs (zi - z l :: v')%Z) (den e1 gv cs v') t HF _ _ _ Ht) _ _).
+      (den e2 gv cs (zi - z l :: v')%Z) (den e1 gv cs v') t ltac:(lia) (Hmono N r a L E) HF _ _ _ Ht) _ _).
     + intros r' a' E'. cbn [Semantics.eval map]. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
       assert (A1 := Hi r' a' E'). assert (A2 := Hl r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A2, A3. now rewrite A1, A2, A3.
     + intros F' t0 HF' _ H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F' _ (zi - z l :: v')%Z t0 L E HF' _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
@@ -382,23 +446,23 @@ Proof.
     apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (closed ns n) eqn:Ec; [|discriminate].
     assert (Hn : evz N r a n (z n)) by (apply closed_z; [lia|eauto|auto]).
     refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ (VB (zi <? z n)%Z) _ _
-      (den e1 gv cs (zi :: v')) (den e2 gv cs (zi - z n :: v')%Z) t HF _ _ _ Ht) _ _).
+      (den e1 gv cs (zi :: v')) (den e2 gv cs (zi - z n :: v')%Z) t ltac:(lia) (Hmono N r a L E) HF _ _ _ Ht) _ _).
     + intros r' a' E'. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
       assert (A1 := Hi r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A3. now rewrite A1, A3.
     + intros F' t0 HF' _ H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
     + intros F' t0 HF' _ H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F' _ (zi - z n :: v')%Z t0 L E HF' _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
     + cbn [truth]. reflexivity.
   - (* EGather *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
-    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (sym ns e1 g [] N F [i]) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
-    refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (_ :: v') t L E HF _ Ht). apply evs_cons; auto. apply evt_evz.
+    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (sym ns idx e1 g [] N F [i]) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
+    refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a _ _ (_ :: v') t L E (learn_ok N r a F [j] ltac:(lia) (Hmono N r a L E) HF) _ Ht). apply evs_cons; auto. apply evt_evz.
     refine (IH e1 N0 r0 a0 g gv Hns Hag Hg [] N r a F _ [zi] j L E HF _ Ej). apply evs_cons; auto. apply evs_nil.
   - (* EReorder *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
-    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (sym ns e1 _ [] N F []) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
-    refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (_ :: v') t L E HF _ Ht). apply evs_cons; auto. apply evt_evz.
+    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (sym ns idx e1 _ [] N F []) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
+    refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a _ _ (_ :: v') t L E (learn_ok N r a F [j] ltac:(lia) (Hmono N r a L E) HF) _ Ht). apply evs_cons; auto. apply evt_evz.
     eapply (IH e1 N r a _ _ ltac:(lia) (Hmono N r a L E)); [|exact (le_n N)|apply ext_refl|exact HF|apply evs_nil|exact Ej].
     apply Hupd; auto. apply cnum_ok; auto.
-  - (* EIdx *) intros cs N r a F is v t L E HF Hs Ht. destruct (sym ns e2 g [] N F []) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
-    refine (IH e1 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (_ :: v) t L E HF _ Ht). apply evs_cons; auto. apply evt_evz.
+  - (* EIdx *) intros cs N r a F is v t L E HF Hs Ht. destruct (sym ns idx e2 g [] N F []) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
+    refine (IH e1 N0 r0 a0 g gv Hns Hag Hg cs N r a _ _ (_ :: v) t L E (learn_ok N r a F [j] ltac:(lia) (Hmono N r a L E) HF) _ Ht). apply evs_cons; auto. apply evt_evz.
     refine (IH e2 N0 r0 a0 g gv Hns Hag Hg [] N r a F _ [] j L E HF _ Ej). apply evs_nil.
   - (* EScatter *) intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns n) eqn:Ec; [|discriminate].
     eapply (csfold_ok N r a sh _ _ (fun k => iter k (fun k d => put_at scalar (toZ scalar (den e1 gv [] [Z.of_nat k])) (element scalar (den e3 gv) (Z.of_nat k)) d) (den e2 gv))
@@ -406,7 +470,7 @@ Proof.
       [lia|apply closed_z; [lia|eauto|auto]|auto|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
     intros i N1 r1 a2 acc Hi L1 E1 Hr1 Hacc. cbn [iter]. intros cs1 N2 r2 a3 F2 is2 v2 t2 L2 E2 HF2 Hs2 Ht2.
     destruct is2 as [|i2 is2]; [discriminate|]. apply evs_inv in Hs2 as (zi & v' & -> & Hi2 & Hs2).
-    destruct (sym ns e1 g [] N2 F2 [Var N1]) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht2.
+    destruct (sym ns idx e1 g [] N2 F2 [Var N1]) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht2.
     assert (Ea : ext N0 r0 a0 r1 a2) by (eapply ext_trans; [exact E| |exact E1]; lia).
     assert (Ex : ext N0 r0 a0 r2 a3) by (eapply ext_trans; [exact Ea| |exact E2]; lia).
     assert (HN1 : evz N2 r2 a3 (Var N1) (Z.of_nat i)).
@@ -414,7 +478,7 @@ Proof.
     assert (Hj : evt N2 r2 a3 j (den e1 gv [] [Z.of_nat i])).
     { refine (IH e1 N0 r0 a0 g gv Hns Hag Hg [] N2 r2 a3 F2 [Var N1] [Z.of_nat i] j _ Ex HF2 _ Ej); [lia|]. apply evs_cons; auto. apply evs_nil. }
     refine (eq_ind _ (evt N2 r2 a3 t2) (scond_ok N2 r2 a3 F2 _ (VB (toZ scalar (den e1 gv [] [Z.of_nat i]) =? zi)%Z) _ _
-      (den e3 gv cs1 (Z.of_nat i :: v')) (iter i (fun k d => put_at scalar (toZ scalar (den e1 gv [] [Z.of_nat k])) (element scalar (den e3 gv) (Z.of_nat k)) d) (den e2 gv) cs1 (zi :: v')) t2 HF2 _ _ _ Ht2) _ _).
+      (den e3 gv cs1 (Z.of_nat i :: v')) (iter i (fun k d => put_at scalar (toZ scalar (den e1 gv [] [Z.of_nat k])) (element scalar (den e3 gv) (Z.of_nat k)) d) (den e2 gv) cs1 (zi :: v')) t2 ltac:(lia) (Hmono N2 r2 a3 ltac:(lia) Ex) HF2 _ _ _ Ht2) _ _).
     + intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval map apply nth]. rewrite (Hj r' a' E').
       assert (A := Hi2 r' a' E'). unfold Norm.zv in A. now rewrite A.
     + intros F' t0 HF' _ H0. refine (IH e3 N0 r0 a0 g gv Hns Hag Hg cs1 N2 r2 a3 F' _ (Z.of_nat i :: v') t0 _ Ex HF' _ H0); [lia|]. apply evs_cons; auto.

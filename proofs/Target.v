@@ -15,6 +15,9 @@ Definition inv_t (sl : slice) (is : list tm) : tm :=
 
 Section Exec.
 Variable ns : nat.
+Variable idx : list (nat * (tm * list tm)).  (* arrays of indices *)
+Notation scond := (scond idx).
+Notation learn := (learn idx).
 Variable base : facts.                       (* of the sizes *)
 Variable dim : nat -> list tm.               (* extents of arrays *)
 
@@ -58,17 +61,37 @@ Definition candidates (cx : ctx) (x : nat) (is : list tm) : list slice :=
     let c := coef (Var x) P in
     let k := of_poly c in
     let r := psub P (pmul c (patom (Var x))) in
+    (* what is added to all: an offset, if other loops add something too *)
+    let fixed := filter (fun mc => forallb (closed ns) (fst mc)) r in
+    let offs := None :: match vars_of r, fixed with _ :: _, _ :: _ => [Some (of_poly fixed)] | _, _ => [] end in
     if pzero c then [] else
     {| pos := p; off := None; md := None; dv := None |}
     :: (match vars_of r with [] => [{| pos := p; off := Some (of_poly r); md := None; dv := None |}] | _ => [] end)
-    ++ {| pos := p; off := None; md := None; dv := Some k |}
-    :: flat_map (fun y => let ky := of_poly (coef (Var y) P) in
-         [{| pos := p; off := None; md := Some ky; dv := None |}; {| pos := p; off := None; md := Some ky; dv := Some k |}]) (vars_of r))
+    ++ flat_map (fun o =>
+      {| pos := p; off := o; md := None; dv := Some k |}
+      :: flat_map (fun y => let ky := of_poly (coef (Var y) P) in
+         [{| pos := p; off := o; md := Some ky; dv := None |}; {| pos := p; off := o; md := Some ky; dv := Some k |}]) (vars_of r)) offs)
     (seq 0 (List.length is)).
-Definition slice_of (cx : ctx) (x : nat) (c : cmd) (w : nat) : option slice :=
+(* Whether of array [w], only what belongs to the iteration is read: else it is an accumulator. *)
+Fixpoint tkeeps (F : facts) (x : nat) (sl : slice) (w : nat) (t : tm) : bool :=
+  match t with
+  | Op _ ts => forallb (tkeeps F x sl w) ts
+  | In a _ is => forallb (tkeeps F x sl w) is && (if Nat.eqb a w then peqb (poly_of F (inv_t sl is)) (patom (Var x)) else true)
+  | _ => true
+  end.
+Fixpoint ckeeps (cx : ctx) (x : nat) (sl : slice) (w : nat) (c : cmd) : bool :=
+  match c with
+  | Skip => true
+  | Seq a b => ckeeps cx x sl w a && ckeeps cx x sl w b
+  | Assign _ _ is e => let F := sfacts cx in forallb (tkeeps F x sl w) (e :: is)
+  | Local _ c => ckeeps cx x sl w c
+  | For _ y n c => ckeeps ((y, n) :: cx) x sl w c
+  | If b c1 c2 => tkeeps (sfacts cx) x sl w b && ckeeps cx x sl w c1 && ckeeps cx x sl w c2
+  end.
+Definition slice_of (par : bool) (cx : ctx) (x : nat) (c : cmd) (w : nat) : option slice :=
   if mem w (locals c) then None else
   match find (fun p => Nat.eqb (fst (fst p)) w) (writes c) with
-  | Some (_, _, is) => find (fun sl => sclosed sl && wcheck cx x sl w c) (candidates cx x is)
+  | Some (_, _, is) => find (fun sl => sclosed sl && wcheck cx x sl w c && (par || ckeeps cx x sl w c)) (candidates cx x is)
   | None => None
   end.
 
@@ -80,7 +103,7 @@ Fixpoint nub (l : list (nat * list bool * list tm)) : list (nat * list bool * li
 Definition cars_of (cx : ctx) (D : list (nat * list bool)) (x : nat) (n : tm) (c : cmd) : list car :=
   flat_map (fun a : nat * list bool * list tm =>
     let '(w, cs, is) := a in
-    match slice_of ((x, n) :: cx) x c w with Some _ => [] | None =>
+    match slice_of false ((x, n) :: cx) x c w with Some _ => [] | None =>
       if mem w (locals c) || negb (existsb (slots_eqb (w, cs)) D) then []
       else [(w, cs, map (fun i => let vs := vars_of (unpoly i) in
               if forallb (fun v => existsb (fun yn => Nat.eqb (fst yn) v) cx && negb (Nat.eqb v x)) vs && negb (Nat.eqb (List.length vs) 0)
@@ -106,9 +129,9 @@ Fixpoint sev (N : nat) (F : facts) (t : tm) {struct t} : option tm :=
   | Op o ts =>
       match o, ts with
       | Select, [c; a; b] => tc <- sev N F c ;; scond F tc (fun F => sev N F a) (fun F => sev N F b)
-      | _, _ => ts <- mapM (sev N F) ts ;; Some (mk F o ts)
+      | _, _ => ts <- mapM (sev N F) ts ;; Some (mk (learn F ts) o ts)
       end
-  | In a cs is => is <- mapM (sev N F) is ;; ss a cs N F is
+  | In a cs is => is <- mapM (sev N F) is ;; ss a cs N (learn F is) is
   | _ => None
   end.
 End Sev.
@@ -124,16 +147,14 @@ Fixpoint same (F : facts) (a b : list tm) : option bool :=
   | _, _ => None
   end.
 
-(* Where that depends on data: the condition that they are equal. *)
-Fixpoint from_data (t : tm) : bool :=
-  match t with In _ _ _ | Acc _ _ _ | Fold _ _ _ _ _ => true | Op _ ts => existsb from_data ts | _ => false end.
+(* Where that is open: the condition that they are equal. *)
 Fixpoint meets (F : facts) (a b : list tm) : option (option tm) :=
   match a, b with
   | [], [] => Some None
   | x :: a, y :: b =>
       match decide F (Op Ieq [x; y]), meets F a b with
       | Some true, o => o
-      | None, Some None => if from_data x then Some (Some (mk F Ieq [x; y])) else None
+      | None, Some None => Some (Some (mk F Ieq [x; y]))
       | _, _ => None
       end
   | _, _ => None
@@ -213,7 +234,7 @@ Fixpoint plan_of (cx : ctx) (D : list (nat * list bool)) (c : cmd) : plan :=
   | If _ a b => Both (plan_of cx D a) (plan_of cx D b)
   | Local w c => plan_of cx (filter (fun p => negb (Nat.eqb (fst p) w)) D) c
   | For par x n c =>
-      Around (flat_map (fun w => match slice_of ((x, n) :: cx) x c w with Some sl => [(w, sl)] | None => [] end) (nodup Nat.eq_dec (written c)))
+      Around (flat_map (fun w => match slice_of par ((x, n) :: cx) x c w with Some sl => [(w, sl)] | None => [] end) (nodup Nat.eq_dec (written c)))
         (if par then [] else cars_of cx D x n c) (plan_of ((x, n) :: cx) D c)
   end.
 Fixpoint plan_ok (cx : ctx) (p : plan) (c : cmd) : bool :=
@@ -235,6 +256,7 @@ Fixpoint sx (p : plan) (c : cmd) (se : nat -> tm) (ss : sstore) {struct c} : sst
   | Assign w cs is e => fun w1 => if Nat.eqb w w1 then fun cs1 N F js =>
         if list_eqb Bool.eqb cs cs1 then
           is <- mapM (sev se ss N F) is ;;
+          let F := learn F is in
           match same F is js with Some true => sev se ss N F e | Some false => ss w1 cs1 N F js
           | None => match meets F is js with Some (Some c) => scond F c (fun F => sev se ss N F e) (fun F => ss w1 cs1 N F js) | _ => None end end
         else ss w1 cs1 N F js

@@ -11,6 +11,7 @@ Variable prim : string -> list (val scalar) -> val scalar.
 Variable inp : store scalar.
 Variable ns : nat.
 Variable rs : nat -> Z.
+Variable idx : list (nat * (tm * list tm)).
 Variable base : facts.
 Variable dim : nat -> list tm.
 Notation store := (store scalar). Notation value := (value scalar). Notation aenv := (aenv scalar).
@@ -27,6 +28,8 @@ Notation vtab := (vtab scalar lit prim inp).
 Notation vval := (vval scalar lit prim inp).
 Notation ev := (Semantics.ev scalar lit prim).
 Notation evzs := (Semantics.evz scalar lit prim).
+Hypothesis Hidx : bounded_ok scalar lit prim inp ns rs idx.
+Notation sev := (sev idx).
 (* What is known of the sizes holds of them, in any store. *)
 Hypothesis Hbase : forall (s : store) r a, agree ns rs r -> holds scalar lit prim s r a base.
 
@@ -160,10 +163,10 @@ Lemma vse_mono N r a ss s N' r' a' : vse N r a ss s -> N <= N' -> ext N r a r' a
 Proof. intros H L E w. eapply evt_mono; eauto. Qed.
 
 Lemma sev_ok N0 r0 a0 se ss s io : vse N0 r0 a0 se io -> vst N0 r0 a0 ss s ->
-  forall N r a, N0 <= N -> ext N0 r0 a0 r a ->
+  forall N r a, ns <= N -> agree ns rs r -> N0 <= N -> ext N0 r0 a0 r a ->
   forall t F t', hold N r a F -> sev se ss N F t = Some t' -> evt N r a t' (ev s io t).
 Proof.
-  intros Hse Hss N r a L E.
+  intros Hse Hss N r a Lns Ag L E.
   assert (M : forall F, hold N r a F -> forall ts, Forall (fun t => forall F t', hold N r a F -> sev se ss N F t = Some t' -> evt N r a t' (ev s io t)) ts ->
      forall ts', mapM (sev se ss N F) ts = Some ts' -> forall r' a', ext N r a r' a' ->
        map (fun t => eval scalar lit prim inp t r' a') ts' = map (ev s io) ts).
@@ -175,12 +178,12 @@ Proof.
   - intros x F t' HF H. injection H as <-. intros r' a' E'. auto.
   - intros x F t' HF H. injection H as <-. intros r' a' E'. auto.
   - intros o ts IH F t' HF H.
-    assert (G : forall ts', mapM (sev se ss N F) ts = Some ts' -> evt N r a (mk F o ts') (ev s io (Op o ts))).
-    { intros ts' Hm r' a' E'. rewrite mk_ok by auto. exact (f_equal (apply scalar prim o) (M F HF ts IH ts' Hm r' a' E')). }
-    assert (D : (exists ts', mapM (sev se ss N F) ts = Some ts' /\ t' = mk F o ts') \/
-       (o = Select /\ exists c x y tc, ts = [c; x; y] /\ sev se ss N F c = Some tc /\ scond F tc (fun F => sev se ss N F x) (fun F => sev se ss N F y) = Some t')).
-    { assert (G0 : forall x, bind (mapM (sev se ss N F) ts) (fun ts => Some (mk F x ts)) = Some t' ->
-        exists ts', mapM (sev se ss N F) ts = Some ts' /\ t' = mk F x ts').
+    assert (G : forall ts', mapM (sev se ss N F) ts = Some ts' -> evt N r a (mk (learn idx F ts') o ts') (ev s io (Op o ts))).
+    { intros ts' Hm r' a' E'. rewrite mk_ok by (apply (learn_ok scalar lit prim inp ns rs idx Hidx N r a F ts'); auto). exact (f_equal (apply scalar prim o) (M F HF ts IH ts' Hm r' a' E')). }
+    assert (D : (exists ts', mapM (sev se ss N F) ts = Some ts' /\ t' = mk (learn idx F ts') o ts') \/
+       (o = Select /\ exists c x y tc, ts = [c; x; y] /\ sev se ss N F c = Some tc /\ scond idx F tc (fun F => sev se ss N F x) (fun F => sev se ss N F y) = Some t')).
+    { assert (G0 : forall x, bind (mapM (sev se ss N F) ts) (fun ts => Some (mk (learn idx F ts) x ts)) = Some t' ->
+        exists ts', mapM (sev se ss N F) ts = Some ts' /\ t' = mk (learn idx F ts') x ts').
       { intros x0 K. destruct (mapM (sev se ss N F) ts) as [ts'|]; [|discriminate]. injection K as <-. eauto. }
       cbn [sev] in H. destruct o; try (left; apply G0; exact H).
       destruct ts as [|c [|x [|y [|w ts]]]]; try (left; apply G0; exact H).
@@ -188,9 +191,9 @@ Proof.
     destruct D as [(ts' & Hm & ->)|(-> & c & x & y & tc & -> & Hc & Hs)]; [auto|].
     inversion_clear IH as [|? ? Hc' IH1]; inversion_clear IH1 as [|? ? Hx IH2]; inversion_clear IH2 as [|? ? Hy _].
     change (ev s io (Op Select [c; x; y])) with (if truth scalar (ev s io c) then ev s io x else ev s io y).
-    eapply scond_ok; [exact HF|eapply Hc'; eauto| | |exact Hs]; cbv beta; intros; eauto.
+    eapply scond_ok; [exact Hidx|exact Lns|exact Ag|exact HF|eapply Hc'; eauto| | |exact Hs]; cbv beta; intros; eauto.
   - intros w cs is IH F t' HF H. cbn [sev] in H. destruct (mapM (sev se ss N F) is) as [js|] eqn:Hm; [|discriminate]. cbn [bind] in H.
-    eapply (Hss w cs N r a F js (map (evzs s io) is)); eauto.
+    eapply (Hss w cs N r a (learn idx F js) js (map (evzs s io) is)); [exact L|exact E|eapply learn_ok; eauto| |exact H].
     intros r' a' E'. change (map (Norm.zv scalar lit prim inp r' a') js) with (map (fun t => toZ scalar (eval scalar lit prim inp t r' a')) js).
     rewrite <- (map_map (fun t => eval scalar lit prim inp t r' a') (toZ scalar)), (M F HF is IH js Hm r' a' E'), map_map. reflexivity.
   - intros; discriminate.
@@ -198,10 +201,10 @@ Proof.
 Qed.
 
 Lemma mapM_sev N0 r0 a0 se ss s io : vse N0 r0 a0 se io -> vst N0 r0 a0 ss s ->
-  forall N r a F, N0 <= N -> ext N0 r0 a0 r a -> hold N r a F ->
+  forall N r a F, ns <= N -> agree ns rs r -> N0 <= N -> ext N0 r0 a0 r a -> hold N r a F ->
   forall is js, mapM (sev se ss N F) is = Some js -> evs N r a js (map (evzs s io) is).
 Proof.
-  intros Hse Hss N r a F L E HF. induction is as [|i is IH]; cbn [mapM]; intros js H. { injection H as <-. apply evs_nil. }
+  intros Hse Hss N r a F Lns Ag L E HF. induction is as [|i is IH]; cbn [mapM]; intros js H. { injection H as <-. apply evs_nil. }
   destruct (sev se ss N F i) as [j|] eqn:Ej; [|discriminate]. destruct (mapM _ is) as [js'|]; [|discriminate]. injection H as <-.
   apply evs_cons; auto. apply evt_evz. eapply sev_ok; eauto.
 Qed.
@@ -233,7 +236,7 @@ Proof.
       destruct (list_eq_dec Z.eq_dec v' w'), (list_eq_dec Z.eq_dec (zx :: v') (zx :: w')); try exact IH; congruence.
     + discriminate.
     + destruct (meets F xs ys) as [[c|]|] eqn:Em; try discriminate. specialize (IH _ _ _ _ Hv Hw Em). cbn in IH. subst w'.
-      destruct (from_data x); try discriminate. match type of H with Some ?X = _ => assert (J : o = X) by congruence; clear H; subst o end.
+      match type of H with Some ?X = _ => assert (J : o = X) by congruence; clear H; subst o end.
       cbv iota. intros r' a' E'. rewrite mk_ok by auto.
       match goal with |- eval _ _ _ _ (Op Ieq [?x; ?y]) _ _ = _ =>
         change (VB (Norm.zv scalar lit prim inp r' a' x =? Norm.zv scalar lit prim inp r' a' y)%Z = @VB scalar (if list_eq_dec Z.eq_dec (zx :: v') (zy :: v') then true else false)) end.

@@ -430,6 +430,51 @@ Definition ok_local : certificate := {|
   target := For true 1 (Var 0) (Local 3 (Assign 3 [] [] (In 0 [] [Var 1]);; Assign 2 [] [Var 1] (Op sub [In 3 [] []; In 1 [] [Var 1]]))) |}.
 
 Set Printing Width 200.
+
+(* x..: elements of arrays of indices, which are below their bound. *)
+Definition counted (bound : ty) (guarded : bool) : certificate := {|
+  sizes := 2; assume := [Var 0; Var 1; Op Isub [Int 9223372036854775807; Var 0]; Op Isub [Int 9223372036854775807; Var 1]]; example := [1%Z; 1%Z];
+  args := [(0, [([], (bound, [Var 0]))]); (1, numbers "f32" [Var 1])]; returns := numbers "f32" [Var 1];
+  source :=
+    EReduce (Var 0) [([], [Var 1])] InOrder 5 6
+      (ESelect (EOp And [EOp Ile [ESize (Int 0); EVar 5]; EOp Ilt [EVar 5; ESize (Var 1)]])
+        (EGenerate 7 (ESelect (EOp Ieq [EVar 7; EVar 5])
+          (EOp add [EIdx (EVar 6) (EOp Imin [EOp Imax [EVar 5; ESize (Int 0)]; ESize (Op Isub [Var 1; Int 1])]); ELit "f32 3f800000"])
+          (EIdx (EVar 6) (EVar 7))))
+        (EVar 6))
+      (EVar 1) (EMap 8 (EOp Iwrap [EVar 8]) (EVar 0));
+  dims := [(0, array "i64" [Var 0]); (1, array "f32" [Var 1]); (2, array "f32" [Var 1])]; out := 2; laws := []; sums := [];
+  target :=
+    (For true 2 (Var 1) (Assign 2 [] [Var 2] (In 1 [] [Var 2]));;
+     For false 3 (Var 0)
+       (let store := Assign 2 [] [In 0 [] [Var 3]] (Op add [In 2 [] [In 0 [] [Var 3]]; Lit "f32 3f800000"]) in
+        if guarded then If (Op And [Op Ile [Int 0; In 0 [] [Var 3]]; Op Ilt [In 0 [] [Var 3]; Var 1]]) store Skip else store)) |}.
+Definition x1_index_below := counted (Below (Var 1)) false.
+Definition x2_number := counted (Num "i64") false.
+Definition x3_index_not_below := counted (Below (Op Iadd [Var 1; Int 1])) false.
+Definition x4_asked_for_nothing := counted (Below (Var 1)) true.
+(* Each element from those before it: an array that a loop reads as other iterations left it. *)
+Definition solved (read : tm) (below : tm) : certificate := {|
+  sizes := 1; assume := [Var 0; Op Isub [Int 9223372036854775807; Var 0]]; example := [2%Z];
+  args := [(0, numbers "f32" [Var 0])]; returns := numbers "f32" [Var 0];
+  source :=
+    EReduce (Var 0) [([], [Var 0])] InOrder 5 6
+      (ELet 8 (EReduce (Var 0) [([], [])] InOrder 9 10
+          (ESelect (EOp Ilt [ESnd (EVar 9); ESnd (EVar 5)]) (EOp add [EVar 10; EFst (EVar 9)]) (EVar 10)) (EFst (EVar 5))
+          (EPair (EVar 6) (EGenerate 11 (EVar 11))))
+        (EGenerate 7 (ESelect (EOp Ieq [EVar 7; ESnd (EVar 5)]) (EVar 8) (EIdx (EVar 6) (EVar 7)))))
+      (EGenerate 12 (ELit "f32 00000000")) (EPair (EVar 0) (EGenerate 13 (EVar 13)));
+  dims := [(0, array "f32" [Var 0]); (1, array "f32" [Var 0]); (2, array "f32" [])]; out := 1; laws := []; sums := [];
+  target :=
+    (For true 1 (Var 0) (Assign 1 [] [Var 1] (Lit "f32 00000000"));;
+     For false 2 (Var 0) (Local 2
+       (Assign 2 [] [] (In 0 [] [Var 2]);;
+        For false 3 (Var 0) (Assign 2 [] [] (Op Select [Op Ilt [Var 3; below]; Op add [In 2 [] []; In 1 [] [read]]; In 2 [] []]));;
+        Assign 1 [] [Var 2] (In 2 [] [])))) |}.
+Definition x5_solved := solved (Var 3) (Var 2).
+Definition x6_solved_too_far := solved (Var 3) (Op Iadd [Var 2; Int 1]).
+Definition x7_solved_from_another := solved (Op Isub [Op Isub [Var 0; Int 1]; Var 3]) (Var 2).
+
 Eval vm_compute in ("ok_sub", verdict ok_sub).
 Eval vm_compute in ("m01_swap_sub", verdict m01_swap_sub).
 Eval vm_compute in ("m02_index_const", verdict m02_index_const).
@@ -489,3 +534,10 @@ Eval vm_compute in ("w11_least_over_minus_one", verdict w11_least_over_minus_one
 Eval vm_compute in ("v14_out_of_another_type", verdict v14_out_of_another_type).
 Eval vm_compute in ("v15_local_of_another_type", verdict v15_local_of_another_type).
 Eval vm_compute in ("ok_local", verdict ok_local).
+Eval vm_compute in ("x1_index_below", verdict x1_index_below).
+Eval vm_compute in ("x2_number", verdict x2_number).
+Eval vm_compute in ("x3_index_not_below", verdict x3_index_not_below).
+Eval vm_compute in ("x4_asked_for_nothing", verdict x4_asked_for_nothing).
+Eval vm_compute in ("x5_solved", verdict x5_solved).
+Eval vm_compute in ("x6_solved_too_far", verdict x6_solved_too_far).
+Eval vm_compute in ("x7_solved_from_another", verdict x7_solved_from_another).
