@@ -26,6 +26,12 @@ impl Straight<'_> {
         self.share * self.unrolled.iter().map(|(_, trips)| trips).product::<f64>()
     }
 
+    /// How many of its copies store the same element.
+    fn rounds(&self) -> f64 {
+        let stays = |var: &Name| !self.assign.target.indices.iter().any(|i| i.mentions(var));
+        self.unrolled.iter().filter(|(var, _)| stays(var)).map(|(_, trips)| trips).product()
+    }
+
     /// How many of the copies of an access are different.
     fn different(&self, access: &Access) -> f64 {
         let moves = |var: &Name| access.indices.iter().any(|i| i.mentions(var));
@@ -71,8 +77,7 @@ pub(super) fn innermost(
         own.plain += f64::from(u8::from(one.assign.update.is_some()) + u8::from(one.guarded));
         work.add(&own, one.copies());
     }
-    let assigns: Vec<&Assign> = code.iter().map(|one| one.assign).collect();
-    let chain = place.chain(&assigns, machine);
+    let chain = place.chain(code, machine);
     let one_by_one = around.is_none()
         || chain > 0.0
         || scatters
@@ -183,7 +188,8 @@ impl<'a> Place<'a> {
     }
 
     /// Cycles between the results of two iterations, where one needs the other's; 0 if none does.
-    fn chain(&self, assigns: &[&Assign], machine: &Machine) -> f64 {
+    fn chain(&self, code: &[Straight<'_>], machine: &Machine) -> f64 {
+        let assigns: Vec<&Assign> = code.iter().map(|one| one.assign).collect();
         let Some(l) = self.around else { return 0.0 };
         if matches!(l.kind, LoopKind::Parallel | LoopKind::Vector) {
             return 0.0;
@@ -192,16 +198,17 @@ impl<'a> Place<'a> {
             l.body.iter().any(|s| matches!(s, loops::Stmt::Local(local) if local.name == access.array))
         };
         // Operations from what one iteration leaves to what the next leaves there.
-        let one = |stored: &&Assign| -> u32 {
+        let one = |straight: &Straight<'_>| -> f64 {
+            let stored = straight.assign;
             if declared(&stored.target)
                 || matches!(stored.value, Expr::Cast(to, _) if to.is_int())
-                || self.in_lanes_anyway(stored, assigns)
+                || self.in_lanes_anyway(stored, &assigns)
             {
-                return 0;
+                return 0.0;
             }
             let mut scalars: HashMap<&Name, u32> = HashMap::new();
             let mut longest = 0;
-            for assign in assigns {
+            for assign in &assigns {
                 let of = |read: &Access| match read.array == stored.target.array {
                     true => self.carries(&stored.target, read).then_some(0),
                     false => scalars.get(&read.array).copied(),
@@ -216,10 +223,9 @@ impl<'a> Place<'a> {
                     depth.map(|depth| scalars.insert(&assign.target.array, depth));
                 }
             }
-            longest
+            f64::from(longest) * straight.rounds()
         };
-        let longest = assigns.iter().map(one).max().unwrap_or(0);
-        f64::from(longest) * machine.latency
+        code.iter().map(one).fold(0.0, f64::max) * machine.latency
     }
 
     /// Whether it is a sum of integers in an element, which C compilers make of vectors: its order
