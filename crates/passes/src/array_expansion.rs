@@ -107,7 +107,8 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
     Some(Function { body, ..function.clone() })
 }
 
-/// Whether the iterations of a loop all do the same: parts of their own would be memory for nothing.
+/// Whether the iterations of a loop all do the same: parts of their own would be memory for
+/// nothing.
 fn repeats(l: &&Loop) -> bool {
     !nodes(&l.body).flat_map(Stmt::exprs).any(|e| e.mentions(&l.var))
 }

@@ -17,8 +17,8 @@ pub fn function(function: &Function) -> Function {
     rewrite(function, Division::Keep, &mut |_, _| {})
 }
 
-/// As [`function`]. `once` is told of each loop that runs once and is removed, with the value of its
-/// variable. In both, the values of such loops around it are put in.
+/// As [`function`]. `once` is told of each loop that runs once and is removed, with the value of
+/// its variable. In both, the values of such loops around it are put in.
 pub fn function_telling(function: &Function, once: &mut dyn FnMut(&Loop, &Expr)) -> Function {
     rewrite(function, Division::Keep, once)
 }

@@ -1,10 +1,10 @@
 //! A function that is too large to be looked at as a whole, nest by nest.
 //!
-//! Loops that hold several nests, as the time loop of a chain of sweeps, stay as they are, and so do
-//! loops that only repeat a computation; what is in them is optimised as a function of its own, with the variables of these loops as further
-//! sizes. Each part is checked by itself, and parts follow each other as they did, so no dependence
-//! between them can be lost. Left out: nests that use what is declared outside of them, whose
-//! storage may have to be their own.
+//! Loops that hold several nests, as the time loop of a chain of sweeps, stay as they are, and so
+//! do loops that only repeat a computation; what is in them is optimised as a function of its own,
+//! with the variables of these loops as further sizes. Each part is checked by itself, and parts
+//! follow each other as they did, so no dependence between them can be lost. Left out: nests that
+//! use what is declared outside of them, whose storage may have to be their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -54,8 +54,8 @@ impl Shape {
 }
 
 impl Shape {
-    /// For a nest of so many rows, columns and steps, where these are known: tiles with as little as
-    /// possible beyond its ends, and blocks that are no larger than it is.
+    /// For a nest of so many rows, columns and steps, where these are known: tiles with as little
+    /// as possible beyond its ends, and blocks that are no larger than it is.
     pub(super) fn for_nest(
         self,
         [rows, columns, steps]: [Option<i64>; 3],
