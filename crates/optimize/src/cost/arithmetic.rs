@@ -66,7 +66,8 @@ pub(super) fn innermost(
             }
             scatters |= stored && one.guarded;
             if let Some(by) = by.filter(|by| stored && *by > 1.0) {
-                apart.push((access.array.clone(), by, place.usual(access, array)));
+                let places = place.places(access, array, &one.unrolled);
+                apart.extend(places.into_iter().map(|at| (access.array.clone(), by, at)));
             }
         };
         count(&one.assign.target, true);
@@ -90,6 +91,9 @@ pub(super) fn innermost(
         + work.calls * machine.call;
     ((issued + slow).max(chain), lanes)
 }
+
+/// Copies of a store that are looked at one by one.
+const COPIES: f64 = 64.0;
 
 /// Whether stores that move by several elements fill all of these together, as the colours of
 /// pixels do: such are stored as vectors. Of each, the array, by how much it moves, and its place.
@@ -244,6 +248,19 @@ impl<'a> Place<'a> {
     /// The element that an access is to, with usual values of variables.
     fn usual(&self, access: &Access, array: &Array) -> Option<f64> {
         access.indices.iter().zip(&array.strides).map(|(i, s)| Some(self.values.usual(i)? * s)).sum()
+    }
+
+    /// The elements that the copies of an access are to.
+    fn places(&self, access: &Access, array: &Array, unrolled: &[(&Name, f64)]) -> Vec<Option<f64>> {
+        let mut places = vec![self.usual(access, array)];
+        for (var, trips) in unrolled {
+            let by = growth(access, array, self.values, var);
+            if by != 0.0 && *trips <= COPIES {
+                let copies = (0..*trips as u32).map(|k| f64::from(k) * by);
+                places = copies.flat_map(|far| places.iter().map(move |at| at.map(|at| at + far))).collect();
+            }
+        }
+        places
     }
 
     /// Whether an access is to the same place in every iteration.
