@@ -9,7 +9,7 @@
 //! bits. Data arithmetic (floats, loads) always keeps its value, so its rounding never changes. Not
 //! here: anything that moves or fuses statements.
 
-use std::collections::BTreeMap;
+mod statements;
 
 use arith::Monomial;
 
@@ -17,10 +17,10 @@ use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::facts::{Facts, is_stable, operands};
 use crate::indices;
 use crate::poly::Poly;
-use crate::program::{Assign, Function, Stmt};
 use crate::types::Scalar;
 use crate::value::Value;
-use crate::visit::{check_depth, substitute};
+
+pub use statements::{body_where, function, function_for_c, function_telling};
 
 /// A shorter expression of the same value at a place where the facts hold.
 pub fn expr(expr: &Expr, facts: &Facts) -> Expr {
@@ -80,130 +80,6 @@ pub(crate) fn extremum(e: &Expr, facts: &Facts) -> Expr {
             Simplifier { facts }.extremum(*op, e)
         }
         _ => e.clone(),
-    }
-}
-
-/// The function with every expression simplified, without loops that never run or run once, and
-/// without dead branches.
-///
-/// A function that is nested too deeply comes back unchanged.
-pub fn function(function: &Function) -> Function {
-    rewrite(function, Division::Keep)
-}
-
-/// As [`function`]. `floordiv` and `mod` also become `/` and `%` where the operands are shown to be
-/// natural, since targets print these best.
-pub fn function_for_c(function: &Function) -> Function {
-    rewrite(function, Division::AsInC)
-}
-
-/// Statements at a place where the facts hold, as [`function`] does it with all of them.
-pub fn body_where(stmts: &[Stmt], facts: &Facts) -> Vec<Stmt> {
-    body(stmts, facts, Division::Keep)
-}
-
-fn rewrite(function: &Function, division: Division) -> Function {
-    if check_depth(function).is_err() {
-        return function.clone();
-    }
-    let facts = Facts::of(function);
-    Function { body: body(&function.body, &facts, division), ..function.clone() }
-}
-
-/// What becomes of quotients of natural numbers.
-#[derive(Clone, Copy, PartialEq)]
-enum Division {
-    Keep,
-    AsInC,
-}
-
-fn body(stmts: &[Stmt], facts: &Facts, division: Division) -> Vec<Stmt> {
-    let mut result = Vec::with_capacity(stmts.len());
-    for s in stmts {
-        stmt(s, facts, division, &mut result);
-    }
-    result
-}
-
-fn stmt(stmt: &Stmt, facts: &Facts, division: Division, result: &mut Vec<Stmt>) {
-    let simplifier = Simplifier { facts };
-    let finished = |e: Expr| match division {
-        Division::Keep => e,
-        Division::AsInC => divisions_in_c(&e, facts),
-    };
-    let whole = |e: &Expr| finished(simplifier.expr(e));
-    let place = |e: &Expr| finished(simplifier.place(e));
-    match stmt {
-        Stmt::Loop(l) => {
-            let mut new = crate::Loop { body: Vec::new(), ..l.clone() };
-            new.lower = place(&l.lower);
-            new.upper = place(&l.upper);
-            if l.body.is_empty() || facts.decide(CompareOp::Le, &new.upper, &new.lower) == Some(true) {
-                return;
-            }
-            let runs = facts.decide(CompareOp::Lt, &new.lower, &new.upper) == Some(true);
-            let next = new.lower.clone() + l.step;
-            if runs && l.step >= 1 && facts.decide(CompareOp::Ge, &next, &new.upper) == Some(true) {
-                let once = BTreeMap::from([(l.var.clone(), new.lower.clone())]);
-                let inner = body(&substitute(&l.body, &once), facts, division);
-                splice(inner, result);
-                return;
-            }
-            let mut inside = facts.clone();
-            inside.enter(&new);
-            new.body = body(&l.body, &inside, division);
-            if !new.body.is_empty() {
-                result.push(Stmt::Loop(new));
-            }
-        }
-        Stmt::If { cond, then, otherwise } => {
-            let cond = whole(cond);
-            let branch = |holds: bool, stmts: &[Stmt]| {
-                let mut inside = facts.clone();
-                inside.assume(&cond, holds);
-                body(stmts, &inside, division)
-            };
-            if let Expr::Bool(value) = cond {
-                splice(body(if value { then } else { otherwise }, facts, division), result);
-                return;
-            }
-            let (then, otherwise) = (branch(true, then), branch(false, otherwise));
-            match (then.is_empty(), otherwise.is_empty()) {
-                (true, true) => {}
-                (true, false) => {
-                    result.push(Stmt::If {
-                        cond: simplifier.negated(cond),
-                        then: otherwise,
-                        otherwise: then,
-                    });
-                }
-                _ => result.push(Stmt::If { cond, then, otherwise }),
-            }
-        }
-        Stmt::Block { mark, body: inner } => {
-            let inner = body(inner, facts, division);
-            match mark {
-                _ if inner.is_empty() => {}
-                None => splice(inner, result),
-                Some(_) => result.push(Stmt::Block { mark: mark.clone(), body: inner }),
-            }
-        }
-        Stmt::Assign(assign) => result.push(Stmt::Assign(Assign {
-            target: assign.target.map_indices(&mut |i| place(i)),
-            value: whole(&assign.value),
-            ..assign.clone()
-        })),
-        other => result.push(other.map(&mut |e| place(e), &mut |inner| inner.to_vec())),
-    }
-}
-
-/// Appends statements that were in a block of their own. The block stays if it bounds the scope of
-/// a local array.
-fn splice(inner: Vec<Stmt>, result: &mut Vec<Stmt>) {
-    if inner.iter().any(|s| matches!(s, Stmt::Local(_))) {
-        result.push(Stmt::Block { mark: None, body: inner });
-    } else {
-        result.extend(inner);
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use loops::poly::Poly;
-use loops::{Assign, Expr, Function, Loop, Name, Stmt};
+use loops::{Access, Assign, Expr, Function, Loop, Name, Stmt};
 
 use crate::cost::{ELEMENTS, cost_at, usual};
 use crate::machine::Machine;
@@ -97,17 +97,29 @@ struct Nest<'a> {
 
 impl Nest<'_> {
     /// For the columns and the rows of the element that is stored, what their numbers have to
-    /// exceed.
+    /// exceed. Rows are those for which no element that is read is another one in each column: the
+    /// rows of an image that a window goes over are none.
     fn sides(&self) -> [(Vec<Expr>, i64); 2] {
         let (last, others) = match self.assign.target.indices.split_last() {
             Some((last, others)) => (std::slice::from_ref(last), others),
             None => (&[][..], &[][..]),
         };
-        let of = |indices: &[Expr]| {
+        let mentions = |indices: &[Expr], var: &Name| indices.iter().any(|i| i.mentions(var));
+        let is_column = |var: &Name| mentions(last, var);
+        let of = |holds: &dyn Fn(&Name) -> bool| -> Vec<Expr> {
             let own = self.vars.iter().zip(&self.extents);
-            own.filter(|(var, _)| indices.iter().any(|i| i.mentions(var))).map(|(_, e)| e.clone()).collect()
+            own.filter(|(var, _)| holds(var)).map(|(_, e)| e.clone()).collect()
         };
-        [(of(last), COLUMNS), (of(others), ROWS)]
+        let both = |var: &Name| {
+            let columns = || self.vars.iter().filter(|column| is_column(column));
+            let in_both = |load: &Access| {
+                mentions(&load.indices, var) && columns().any(|column| mentions(&load.indices, column))
+            };
+            self.assign.value.loads().any(in_both)
+        };
+        let free = of(&|var| mentions(others, var) && !both(var));
+        let rows = if free.is_empty() { of(&|var| mentions(others, var)) } else { free };
+        [(of(&is_column), COLUMNS), (rows, ROWS)]
     }
 }
 

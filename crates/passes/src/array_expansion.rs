@@ -47,7 +47,7 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
     let loops: Vec<&Loop> = around.iter().copied().chain([filler]).collect();
     let simple = |l: &&Loop| l.step == 1 && l.lower == Expr::Int(0) && constant(&l.upper);
     let unique = |l: &&Loop| loops.iter().filter(|other| other.var == l.var).count() == 1;
-    if !loops.iter().all(|l| simple(l) && unique(l)) || !extents.iter().all(constant) {
+    if !loops.iter().all(|l| simple(l) && unique(l) && !repeats(l)) || !extents.iter().all(constant) {
         return None;
     }
     if !inside(filler, param, &extents) {
@@ -105,6 +105,12 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
         .reduce(|a, b| a.and(b))?;
     body.push(Stmt::If { cond: runs, then: vec![copy], otherwise: Vec::new() });
     Some(Function { body, ..function.clone() })
+}
+
+/// Whether the iterations of a loop all do the same: parts of their own would be memory for
+/// nothing.
+fn repeats(l: &&Loop) -> bool {
+    !nodes(&l.body).flat_map(Stmt::exprs).any(|e| e.mentions(&l.var))
 }
 
 /// The innermost loop whose body fills the array first, and how much of it; `around` has the loops
@@ -168,6 +174,12 @@ fn fills<'a>(stmt: &'a Stmt, param: &Param, outer: &mut Vec<&'a Loop>) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a statement assigns every element of a whole array before it reads it.
+pub fn fills_all(stmt: &Stmt, param: &Param) -> bool {
+    let mut over = Vec::new();
+    fills(stmt, param, &mut over) && over.iter().zip(&param.dims).all(|(l, dim)| l.upper == *dim)
 }
 
 /// How many accesses of an array there are.

@@ -31,6 +31,7 @@ mod guard_striding;
 mod if_conversion;
 mod index_set_splitting;
 mod invariant_code_motion;
+mod invariant_fills;
 mod labels;
 mod loop_coalescing;
 mod loop_collapsing;
@@ -55,6 +56,7 @@ mod structure_splitting;
 mod unroll_and_jam;
 mod verify;
 
+pub use array_expansion::fills_all;
 pub use copy_propagation::{Uses, substitute as propagate_copies};
 pub use pass::{Applied, Pass, Pipeline, Step, named};
 pub use scalar_expansion::{Of, expand_levels};
@@ -62,7 +64,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 38] = [
+pub const ALL: [&Pass; 39] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -85,6 +87,7 @@ pub const ALL: [&Pass; 38] = [
     &LOOP_COLLAPSING,
     &UNROLL_AND_JAM,
     &INVARIANT_CODE_MOTION,
+    &INVARIANT_FILLS,
     &LOOP_DISTRIBUTION,
     &STORE_FORWARDING,
     &SCALAR_REPLACEMENT,
@@ -222,6 +225,7 @@ pub use guard_striding::PASS as GUARD_STRIDING;
 pub use if_conversion::PASS as IF_CONVERSION;
 pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
+pub use invariant_fills::PASS as INVARIANT_FILLS;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
 pub use loop_collapsing::PASS as LOOP_COLLAPSING;
 pub use loop_distribution::PASS as LOOP_DISTRIBUTION;

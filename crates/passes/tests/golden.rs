@@ -152,6 +152,11 @@ fn invariant_code_motion_of_expensive_operations() {
 }
 
 #[test]
+fn invariant_fills_of_packed_copies() {
+    check_same(&passes::INVARIANT_FILLS, &[0, 1, 2, 5, 7]);
+}
+
+#[test]
 fn loop_coalescing_of_short_rows() {
     check_same(&passes::LOOP_COALESCING, &[0, 1, 5]);
 }

@@ -553,24 +553,30 @@ fn parallel_writes_apart(claim: &Claim, site: &Site) -> Result<()> {
     Ok(())
 }
 
-/// A subscript of a held array, and the bounds of its loop.
+/// A subscript of a held array, and the bounds of its loop; a number is from itself to itself.
 #[derive(PartialEq)]
 struct Lane {
-    var: Name,
+    var: Option<Name>,
     lower: Expr,
     upper: Expr,
 }
 
-/// The lanes of a held array: its subscripts as variables, with the bounds of their loops.
+/// The lanes of a held array: its subscripts as variables, with the bounds of their loops, or as
+/// numbers.
 fn lanes_of(site: &Site) -> Result<Vec<Lane>> {
     let mut lanes = Vec::new();
     for index in &site.indices {
-        let Expr::Var(var) = index else {
-            return Err(refused("a held array is subscripted by more than a variable"));
+        let var = match index {
+            Expr::Var(var) => var,
+            Expr::Int(_) => {
+                lanes.push(Lane { var: None, lower: index.clone(), upper: index.clone() });
+                continue;
+            }
+            _ => return Err(refused("a held array is subscripted by more than a variable")),
         };
         let found = site.path.iter().find_map(|s| match s {
             Step::Loop { var: v, lower, upper, .. } if v == var => {
-                Some(Lane { var: v.clone(), lower: lower.clone(), upper: upper.clone() })
+                Some(Lane { var: Some(v.clone()), lower: lower.clone(), upper: upper.clone() })
             }
             _ => None,
         });

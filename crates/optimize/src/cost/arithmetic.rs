@@ -26,6 +26,12 @@ impl Straight<'_> {
         self.share * self.unrolled.iter().map(|(_, trips)| trips).product::<f64>()
     }
 
+    /// How many of its copies store the same element.
+    fn rounds(&self) -> f64 {
+        let stays = |var: &Name| !self.assign.target.indices.iter().any(|i| i.mentions(var));
+        self.unrolled.iter().filter(|(var, _)| stays(var)).map(|(_, trips)| trips).product()
+    }
+
     /// How many of the copies of an access are different.
     fn different(&self, access: &Access) -> f64 {
         let moves = |var: &Name| access.indices.iter().any(|i| i.mentions(var));
@@ -60,7 +66,8 @@ pub(super) fn innermost(
             }
             scatters |= stored && one.guarded;
             if let Some(by) = by.filter(|by| stored && *by > 1.0) {
-                apart.push((access.array.clone(), by, place.usual(access, array)));
+                let places = place.places(access, array, &one.unrolled);
+                apart.extend(places.into_iter().map(|at| (access.array.clone(), by, at)));
             }
         };
         count(&one.assign.target, true);
@@ -71,8 +78,7 @@ pub(super) fn innermost(
         own.plain += f64::from(u8::from(one.assign.update.is_some()) + u8::from(one.guarded));
         work.add(&own, one.copies());
     }
-    let assigns: Vec<&Assign> = code.iter().map(|one| one.assign).collect();
-    let chain = place.chain(&assigns, machine);
+    let chain = place.chain(code, machine);
     let one_by_one = around.is_none()
         || chain > 0.0
         || scatters
@@ -85,6 +91,9 @@ pub(super) fn innermost(
         + work.calls * machine.call;
     ((issued + slow).max(chain), lanes)
 }
+
+/// Copies of a store that are looked at one by one.
+const COPIES: f64 = 64.0;
 
 /// Whether stores that move by several elements fill all of these together, as the colours of
 /// pixels do: such are stored as vectors. Of each, the array, by how much it moves, and its place.
@@ -183,7 +192,8 @@ impl<'a> Place<'a> {
     }
 
     /// Cycles between the results of two iterations, where one needs the other's; 0 if none does.
-    fn chain(&self, assigns: &[&Assign], machine: &Machine) -> f64 {
+    fn chain(&self, code: &[Straight<'_>], machine: &Machine) -> f64 {
+        let assigns: Vec<&Assign> = code.iter().map(|one| one.assign).collect();
         let Some(l) = self.around else { return 0.0 };
         if matches!(l.kind, LoopKind::Parallel | LoopKind::Vector) {
             return 0.0;
@@ -192,16 +202,17 @@ impl<'a> Place<'a> {
             l.body.iter().any(|s| matches!(s, loops::Stmt::Local(local) if local.name == access.array))
         };
         // Operations from what one iteration leaves to what the next leaves there.
-        let one = |stored: &&Assign| -> u32 {
+        let one = |straight: &Straight<'_>| -> f64 {
+            let stored = straight.assign;
             if declared(&stored.target)
                 || matches!(stored.value, Expr::Cast(to, _) if to.is_int())
-                || self.in_lanes_anyway(stored, assigns)
+                || self.in_lanes_anyway(stored, &assigns)
             {
-                return 0;
+                return 0.0;
             }
             let mut scalars: HashMap<&Name, u32> = HashMap::new();
             let mut longest = 0;
-            for assign in assigns {
+            for assign in &assigns {
                 let of = |read: &Access| match read.array == stored.target.array {
                     true => self.carries(&stored.target, read).then_some(0),
                     false => scalars.get(&read.array).copied(),
@@ -216,10 +227,9 @@ impl<'a> Place<'a> {
                     depth.map(|depth| scalars.insert(&assign.target.array, depth));
                 }
             }
-            longest
+            f64::from(longest) * straight.rounds()
         };
-        let longest = assigns.iter().map(one).max().unwrap_or(0);
-        f64::from(longest) * machine.latency
+        code.iter().map(one).fold(0.0, f64::max) * machine.latency
     }
 
     /// Whether it is a sum of integers in an element, which C compilers make of vectors: its order
@@ -238,6 +248,19 @@ impl<'a> Place<'a> {
     /// The element that an access is to, with usual values of variables.
     fn usual(&self, access: &Access, array: &Array) -> Option<f64> {
         access.indices.iter().zip(&array.strides).map(|(i, s)| Some(self.values.usual(i)? * s)).sum()
+    }
+
+    /// The elements that the copies of an access are to.
+    fn places(&self, access: &Access, array: &Array, unrolled: &[(&Name, f64)]) -> Vec<Option<f64>> {
+        let mut places = vec![self.usual(access, array)];
+        for (var, trips) in unrolled {
+            let by = growth(access, array, self.values, var);
+            if by != 0.0 && *trips <= COPIES {
+                let copies = (0..*trips as u32).map(|k| f64::from(k) * by);
+                places = copies.flat_map(|far| places.iter().map(move |at| at.map(|at| at + far))).collect();
+            }
+        }
+        places
     }
 
     /// Whether an access is to the same place in every iteration.

@@ -27,9 +27,12 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     // Who gives tile sizes, or asks for less, gets that.
     let free = options.parallel && options.vector && matches!(options.tiling, Tiling::Caches(_));
     let behind = cycles(function) * MARGIN < cycles(&affine.function);
-    let mut others = Vec::new();
+    let (mut first, mut others) = (Vec::new(), Vec::new());
     let all = options.all_candidates;
-    if free && (all || cycles(function) < WEAK * cycles(&affine.function)) {
+    // What is only repeated needs no schedule that looks at several repetitions.
+    if free && parts::repeats(function) {
+        first.extend(nest_by_nest(function, options));
+    } else if free && (all || cycles(function) < WEAK * cycles(&affine.function)) {
         others.extend(nest_by_nest(function, options));
     }
     if free {
@@ -44,7 +47,6 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     let plain =
         !affine.report.tiled && !affine.report.contracted && nests(&affine.function) > nests(function);
     let level = behind || (plain && cycles(function) < MARGIN * cycles(&affine.function));
-    let mut first = Vec::new();
     // Where declarations could not stay inside, the schedule may have lost what is free in the
     // text.
     let lost = affine.gain() == 0 && declares_inside(&function.body, false);
@@ -178,15 +180,19 @@ pub(super) fn with_or_without_tiles(
 }
 
 /// The function with outer loops in the order of the text, and each nest in them on its own;
-/// nothing where no loop holds several.
+/// nothing where no loop holds several or only repeats what is in it.
 fn nest_by_nest(function: &Function, options: &Options) -> Option<(String, Optimized)> {
-    if !parts::has_several(&function.body) {
+    let repeats = parts::repeats(function);
+    if !parts::has_several(&function.body) && !repeats {
         return None;
     }
     let whole = as_it_is(function, fault::limit("operations")).ok()?;
     let parts = parts::one_by_one(function, options)?;
-    let note = "outer loops that hold several nests are in the order of the text".to_owned();
-    Some(("nest by nest".to_owned(), of_parts(function, whole, parts, note)))
+    let note = match repeats {
+        true => "the loop around only repeats what is in it",
+        false => "outer loops that hold several nests are in the order of the text",
+    };
+    Some(("nest by nest".to_owned(), of_parts(function, whole, parts, note.to_owned())))
 }
 
 /// The function in the order of its text: with what is free in it in parallel and in lanes, and as

@@ -286,9 +286,14 @@ fn stage(
     let mut tiled = |staged: Staged, form: Form| -> Result<Made> {
         let unstaged = packing_validation::unstage(&staged)?;
         checked(function, &unstaged, options, limits, report)?;
-        let generated = Generated { function: staged.function, instances: staged.instances };
+        let mut generated = Generated { function: staged.function, instances: staged.instances };
         let mut applied = applied.clone();
         applied.push(Applied { pass: schedule::REGISTER_TILING.name, function: generated.function.clone() });
+        let fills = &passes::INVARIANT_FILLS;
+        if let Some(function) = fills.run(&generated.function) {
+            applied.push(Applied { pass: fills.name(), function: function.clone() });
+            generated.function = function;
+        }
         let code = Code { tiles: Some((split, form)), ..code };
         Ok(Made { generated, unpacked: Some(unstaged), code, applied })
     };

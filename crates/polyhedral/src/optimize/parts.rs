@@ -1,17 +1,18 @@
 //! A function that is too large to be looked at as a whole, nest by nest.
 //!
-//! Loops that hold several nests, as the time loop of a chain of sweeps, stay as they are; what is
-//! in them is optimised as a function of its own, with the variables of these loops as further
-//! sizes. Each part is checked by itself, and parts follow each other as they did, so no dependence
-//! between them can be lost. Left out: nests that use what is declared outside of them, whose
-//! storage may have to be their own.
+//! Loops that hold several nests, as the time loop of a chain of sweeps, stay as they are, and so
+//! do loops that only repeat a computation; what is in them is optimised as a function of its own,
+//! with the variables of these loops as further sizes. Each part is checked by itself, and parts
+//! follow each other as they did, so no dependence between them can be lost. Left out: nests that
+//! use what is declared outside of them, whose storage may have to be their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::{CompareOp, Expr, Function, Loop, Name, Stmt};
+use loops::visit::{locals, nodes};
+use loops::{Access, CompareOp, Expr, Function, Loop, Name, Stmt};
 use passes::mentions;
 
-use super::{Bounds, Optimized, Options, Report, any_parallel, optimize_as_it_is};
+use super::{Bounds, Optimized, Options, Report, any_parallel, candidates, optimize_as_it_is};
 use crate::codegen::Instance;
 
 /// The set library's operations after which the nests that are left stay as they are.
@@ -36,10 +37,13 @@ pub(super) fn one_by_one(function: &Function, options: &Options) -> Option<Parts
         instances: BTreeMap::new(),
         report,
         nests: 0,
+        repeats: repeats(function),
+        repeated: repeats(function),
     };
     let body = walk.block(&function.body);
     let Walk { instances, report, nests, .. } = walk;
-    (nests > 1 && any_parallel(&body)).then_some(Parts { body, instances, report })
+    let enough = nests > 1 || (nests > 0 && repeats(function));
+    (enough && any_parallel(&body)).then_some(Parts { body, instances, report })
 }
 
 /// Whether loops of a function hold several nests each, which could be looked at one by one.
@@ -49,6 +53,54 @@ pub(super) fn has_several(body: &[Stmt]) -> bool {
         Stmt::Block { mark: None, body } => has_several(body),
         _ => false,
     })
+}
+
+/// Whether a function is one loop that only repeats what is in it: nothing in it mentions its
+/// variable, and no value passes from one iteration to the next.
+pub(super) fn repeats(function: &Function) -> bool {
+    matches!(function.body.as_slice(), [Stmt::Loop(l)] if only_repeats(l, function))
+}
+
+fn only_repeats(l: &Loop, function: &Function) -> bool {
+    let inside = || nodes(&l.body);
+    let written: BTreeSet<&Name> = inside().filter_map(Stmt::written).collect();
+    let local = |name: &Name| locals(&l.body).any(|local| local.name == *name);
+    inside().any(|stmt| matches!(stmt, Stmt::Loop(_)))
+        && !l.ends_early()
+        && l.reductions.is_empty()
+        && !inside().flat_map(Stmt::exprs).any(|e| e.mentions(&l.var))
+        && written.into_iter().all(|name| local(name) || anew(&l.body, name, function))
+}
+
+/// Whether each element of an array that the statements read is written in them before.
+fn anew(body: &[Stmt], array: &Name, function: &Function) -> bool {
+    let updates =
+        |stmt: &Stmt| matches!(stmt, Stmt::Assign(a) if a.target.array == *array && a.update.is_some());
+    if !nodes(body).any(|stmt| stmt.reads(array) || updates(stmt)) {
+        return true;
+    }
+    let mut those = body.iter().filter(|stmt| stmt.accesses(array));
+    let (first, alone) = (those.next(), those.next().is_none());
+    match first {
+        // Nothing but this element is in use.
+        Some(Stmt::Assign(first)) => {
+            let same = |access: &Access| access.array != *array || access.indices == first.target.indices;
+            first.update.is_none()
+                && !first.value.reads(array)
+                && nodes(body).all(|stmt| match stmt {
+                    Stmt::Assign(a) => same(&a.target) && a.value.loads().all(same),
+                    Stmt::Loop(l) => !first.target.indices.iter().any(|e| e.mentions(&l.var)),
+                    other => !other.reads(array),
+                })
+        }
+        Some(Stmt::Loop(l)) if alone => anew(&l.body, array, function),
+        Some(Stmt::Block { body, .. }) if alone => anew(body, array, function),
+        Some(first) => {
+            let param = function.params.iter().find(|param| param.name == *array);
+            param.is_some_and(|param| passes::fills_all(first, param))
+        }
+        None => true,
+    }
 }
 
 struct Walk<'a> {
@@ -63,6 +115,9 @@ struct Walk<'a> {
     instances: BTreeMap<Name, Instance>,
     report: Report,
     nests: usize,
+    /// Whether the next loop only repeats what is in it, and whether one around does.
+    repeats: bool,
+    repeated: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -70,7 +125,8 @@ impl<'a> Walk<'a> {
         let mut result = Vec::new();
         for stmt in body {
             match stmt {
-                Stmt::Loop(l) if several(&l.body) => {
+                Stmt::Loop(l) if several(&l.body) || self.repeats => {
+                    self.repeats = false;
                     self.around.push(l);
                     let body = self.block(&l.body);
                     self.around.pop();
@@ -106,8 +162,12 @@ impl<'a> Walk<'a> {
             let own = Box::new(Expr::Var(l.var.clone()));
             function.assumptions.push(Expr::Compare(CompareOp::Ge, own, Box::new(l.lower.clone())));
         }
-        let Optimized { function, instances, report, .. } =
-            optimize_as_it_is(&function, self.options, Bounds::from_now(self.options)).ok()?;
+        let bounds = Bounds::from_now(self.options);
+        let result = match self.repeated {
+            true => candidates::best(&function, self.options, bounds),
+            false => optimize_as_it_is(&function, self.options, bounds),
+        };
+        let Optimized { function, instances, report, .. } = result.ok()?;
         self.nests += 1;
         let outer = || self.around.iter().map(|l| Expr::Var(l.var.clone()));
         self.instances.extend(instances.into_iter().map(|(label, instance)| {

@@ -38,7 +38,7 @@ pub(crate) const PARALLELIZATION: Step = Step {
 pub(crate) const NEST_BY_NEST: Step = Step {
     name: "nest-by-nest",
     literature: "scheduling of single loop nests",
-    about: "the order of the nests is kept, and each is scheduled by itself, since the whole is too large",
+    about: "the order of the nests is kept, and each is scheduled by itself, since the whole is too large or only repeats them",
 };
 
 /// Several rows at once.

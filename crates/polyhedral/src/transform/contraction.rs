@@ -28,69 +28,21 @@
 mod bound_rows;
 mod emit;
 mod join;
+mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::simplify;
 use loops::typing::Types;
 use loops::visit::{fresh, names, nodes, taken};
-use loops::{Access, Assign, Expr, Function, Loop, Name, Registers, Scalar, Stmt};
+use loops::{Access, Assign, Expr, Function, Loop, Name, Scalar, Stmt};
 
 use crate::codegen::{Generated, Instance};
-use crate::locality::Caches;
 use arith::{Linear, System};
 
 use bound_rows::at_least;
 pub(crate) use bound_rows::value;
-
-/// Extents of tiles, in elements but for `vectors`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
-    /// Rows of a register tile.
-    pub rows: i64,
-    /// Vectors of a row of a register tile.
-    pub vectors: i64,
-    /// Bytes of a vector.
-    pub vector_bytes: i64,
-    /// Steps of the contraction in a packed panel: the panel of a strip of columns stays in the
-    /// first-level cache.
-    pub depth: i64,
-    /// Rows of a packed block: it stays in the second-level cache. A multiple of `rows`.
-    pub block_rows: i64,
-    /// Strips of columns of a packed panel: it stays in the last-level cache.
-    pub strips: i64,
-    /// The same where blocks of columns run in parallel, and each has a panel of its own.
-    pub own_strips: i64,
-}
-
-impl Default for Shape {
-    fn default() -> Shape {
-        Shape { rows: 8, vectors: 3, vector_bytes: 64, depth: 256, block_rows: 64, strips: 64, own_strips: 8 }
-    }
-}
-
-impl Shape {
-    /// A register tile that these registers hold beside the operands. Panels have as many columns
-    /// as before.
-    pub fn for_registers(self, registers: Registers) -> Shape {
-        let (rows, vectors, bytes) = (registers.rows(), registers.vectors(), registers.bytes);
-        let wider =
-            |strips: i64| (strips * self.vectors * self.vector_bytes / (vectors * bytes).max(1)).max(1);
-        let block_rows = (self.block_rows / rows * rows).max(rows);
-        let (strips, own_strips) = (wider(self.strips), wider(self.own_strips));
-        Shape { rows, vectors, vector_bytes: bytes, block_rows, strips, own_strips, ..self }
-    }
-
-    /// The same register tile with panels and blocks for these caches: a strip of columns fills the
-    /// first level, a block of rows a quarter of the second.
-    pub fn for_caches(self, caches: Caches) -> Shape {
-        let width = (self.vectors * self.vector_bytes).max(1);
-        let depth = (caches.l1 / width / 32 * 32).clamp(32, 512);
-        let rows = (caches.l2 / 4 / (8 * depth) / self.rows * self.rows)
-            .clamp(self.rows, self.block_rows.max(self.rows));
-        Shape { depth, block_rows: rows, ..self }
-    }
-}
+pub use shape::Shape;
 
 /// Which blocks run in parallel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -144,10 +96,27 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Without bounds and tests that hold anyway. Where constant sizes make loops of tiles
-    /// disappear, claims that name them no longer hold.
+    /// Without bounds and tests that hold anyway, and without loops of tiles that run once, whose
+    /// variables have their values in what is claimed too.
     pub fn simplified(&self) -> Staged {
-        Staged { function: simplify::function(&self.function), ..self.clone() }
+        let (mut instances, mut claims) = (self.instances.clone(), self.claims.clone());
+        let function = simplify::function_telling(&self.function, &mut |l, value| {
+            let put = |e: &Expr| e.substitute(&|name| (*name == l.var).then(|| value.clone()));
+            for label in names(&l.body) {
+                if let Some(instance) = instances.get_mut(&label) {
+                    instance.iterators.iter_mut().for_each(|e| *e = put(e));
+                }
+            }
+            let declares =
+                |name: &Name| nodes(&l.body).any(|s| matches!(s, Stmt::Local(local) if local.name == *name));
+            for claim in claims.iter_mut().filter(|claim| declares(&claim.local)) {
+                claim.role = match &claim.role {
+                    Role::Packed(value) => Role::Packed(put(value)),
+                    Role::Held(element) => Role::Held(element.map_indices(&mut |e| put(e))),
+                };
+            }
+        });
+        Staged { function, instances, claims }
     }
 }
 
@@ -496,15 +465,8 @@ impl<'a> Plan<'a> {
         let each: i64 = taps.iter().map(|(_, _, extent)| extent).product();
         let shared = split == Split::Rows && spread.is_none();
         let strips = if shared { stager.shape.strips } else { stager.shape.own_strips };
-        let mut shape = Shape { strips, depth: (stager.shape.depth / each).max(2), ..stager.shape };
-        if let Some(extent) = extent(j) {
-            // The fewest vectors in all, and of those that need as many the widest tile.
-            let all = |vectors: i64| ((extent - 1) / (vectors * lanes) + 1).saturating_mul(vectors);
-            shape.vectors = (1..=shape.vectors).rev().min_by_key(|v| all(*v)).unwrap_or(1);
-        } else if !taps.is_empty() {
-            // Rows of images are short: wide tiles would compute on what is not there.
-            shape.vectors = shape.vectors.min(2);
-        }
+        let shape = Shape { strips, depth: (stager.shape.depth / each).max(2), ..stager.shape };
+        let shape = shape.for_nest([i, j, k].map(extent), lanes, !taps.is_empty());
         let mut plan = Plan {
             shape,
             split,
