@@ -142,9 +142,9 @@ fn projects_of_cpp_build_with_it() {
 #[test]
 fn options_mean_what_they_mean_to_the_compiler() {
     let work = Work::new("options");
-    work.write("count.h", "#define N 40\n");
+    work.write("count.h", "#define N 200\n");
     work.write("f.c", REGION);
-    work.write("main.c", "void f(double (*)[40], double (*)[40]);\nstatic double a[40][40], b[40][40];\nint main(void) { b[3][5] = 1.5; b[5][7] = 2.0; f(a, b); return (int)a[3][7]; }\n");
+    work.write("main.c", "void f(double (*)[200], double (*)[200]);\nstatic double a[200][200], b[200][200];\nint main(void) { b[3][5] = 1.5; b[5][7] = 2.0; f(a, b); return (int)a[3][7]; }\n");
     for line in [
         "lozenge cc -O2 -o p main.c f.c",
         "lozenge cc -O2 -c f.c && lozenge cc -op main.c f.o",
