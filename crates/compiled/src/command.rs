@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Flags with which a command reads or writes more than is looked at here. Packaged caches of
 /// compilers keep objects alone, and only of files that have the same path in each run.
-const BEYOND: [&str; 24] = [
+const BEYOND: [&str; 25] = [
     "@",
     "-B",
     "-E",
@@ -27,6 +27,7 @@ const BEYOND: [&str; 24] = [
     "-Wl,-Map",
     "-Wl,-T",
     "-Wl,-rpath",
+    "-Wp,",
     "-gsplit",
     "--sysroot",
     "-working-directory",
@@ -149,6 +150,7 @@ mod tests {
             "-x c - -o a",
             "a.c b.s -o a",
             "-MD a.c -o a",
+            "-Wp,-MD,a.d a.c -o a",
             "-save-temps a.c -o a",
             "a.c -o /no/such/folder/a",
         ] {

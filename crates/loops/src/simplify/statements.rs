@@ -18,7 +18,7 @@ pub fn function(function: &Function) -> Function {
 }
 
 /// As [`function`]. `once` is told of each loop that runs once and is removed, with the value of
-/// its variable. In both, the values of such loops around it are put in.
+/// its variable. Variables of removed loops around it already have their values there.
 pub fn function_telling(function: &Function, once: &mut dyn FnMut(&Loop, &Expr)) -> Function {
     rewrite(function, Division::Keep, once)
 }

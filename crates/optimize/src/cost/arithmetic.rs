@@ -255,7 +255,7 @@ impl<'a> Place<'a> {
         let mut places = vec![self.usual(access, array)];
         for (var, trips) in unrolled {
             let by = growth(access, array, self.values, var);
-            if by != 0.0 && *trips <= COPIES {
+            if by != 0.0 && *trips * places.len() as f64 <= COPIES {
                 let copies = (0..*trips as u32).map(|k| f64::from(k) * by);
                 places = copies.flat_map(|far| places.iter().map(move |at| at.map(|at| at + far))).collect();
             }

@@ -28,6 +28,7 @@ pub(super) struct Parts {
 /// Optimises the nests of a function one by one; none where that wins nothing.
 pub(super) fn one_by_one(function: &Function, options: &Options) -> Option<Parts> {
     let report = Report::default();
+    let repeats = repeats(function);
     let mut walk = Walk {
         function,
         options,
@@ -37,12 +38,12 @@ pub(super) fn one_by_one(function: &Function, options: &Options) -> Option<Parts
         instances: BTreeMap::new(),
         report,
         nests: 0,
-        repeats: repeats(function),
-        repeated: repeats(function),
+        repeats,
+        repeated: repeats,
     };
     let body = walk.block(&function.body);
     let Walk { instances, report, nests, .. } = walk;
-    let enough = nests > 1 || (nests > 0 && repeats(function));
+    let enough = nests > 1 || (nests > 0 && repeats);
     (enough && any_parallel(&body)).then_some(Parts { body, instances, report })
 }
 
