@@ -340,6 +340,14 @@ pub(crate) struct Explain {
     /// List all error codes.
     #[arg(long)]
     pub list: bool,
+    /// Count the bytes that the text and the generated order move behind each cache, beside what
+    /// any order moves at least.
+    #[arg(long, conflicts_with = "list")]
+    pub movement: bool,
+    /// With `--movement`: the value of a size; may be given several times [default: as large as a
+    /// count of some seconds allows].
+    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size, requires = "movement")]
+    pub sizes: Vec<(String, i64)>,
 }
 
 /// `lozenge test`

@@ -169,6 +169,9 @@ pub mod files;
 pub mod machine;
 #[doc(hidden)]
 pub mod models;
+/// The command prints what is moved, and tests hold it against its bound.
+#[doc(hidden)]
+pub mod movement;
 #[doc(hidden)]
 pub mod places;
 #[doc(hidden)]

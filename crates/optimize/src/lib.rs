@@ -19,8 +19,10 @@ mod break_even;
 mod choice;
 mod cost;
 mod machine;
+mod movement;
 
 pub use break_even::{BreakEven, break_even};
 pub use choice::{Candidate, Choice, MARGIN, choose};
 pub use cost::{Cost, ELEMENTS, STEPS, WINDOW, cost};
 pub use machine::{Cache, Machine};
+pub use movement::{Border, Movement, Run, movement};

@@ -52,12 +52,30 @@ pub(super) struct Block<'a> {
 
 #[derive(Debug)]
 pub(super) enum Step<'a> {
-    Assign { target: Place, update: Option<ReduceOp>, value: Node },
+    /// `number` counts the assignments of the function, in the order of its text.
+    Assign {
+        number: usize,
+        target: Place,
+        update: Option<ReduceOp>,
+        value: Node,
+    },
     Loop(Box<LoopStep<'a>>),
-    If { cond: Node, then: Block<'a>, otherwise: Block<'a> },
-    Local { array: usize, dims: Vec<Node> },
+    If {
+        cond: Node,
+        then: Block<'a>,
+        otherwise: Block<'a>,
+    },
+    Local {
+        array: usize,
+        dims: Vec<Node>,
+    },
     Block(Block<'a>),
-    Copy { from: Place, to: Place, extents: Vec<Node>, tag: Option<usize> },
+    Copy {
+        from: Place,
+        to: Place,
+        extents: Vec<Node>,
+        tag: Option<usize>,
+    },
     Wait(usize),
 }
 
@@ -113,6 +131,7 @@ pub(super) fn compile(function: &Function) -> Result<Compiled<'_>, Diagnostic> {
 
 #[derive(Default)]
 struct Compiler {
+    assigns: usize,
     vars: Vec<Name>,
     arrays: Vec<ArrayInfo>,
     tags: BTreeMap<Name, usize>,
@@ -173,6 +192,8 @@ impl Compiler {
     fn stmt<'a>(&mut self, stmt: &'a Stmt) -> Result<Step<'a>, Diagnostic> {
         match stmt {
             Stmt::Assign(assign) => {
+                let number = self.assigns;
+                self.assigns += 1;
                 let (target, ty) = self.scalar_place(&assign.target)?;
                 self.check_writable(&assign.target, &target)?;
                 let value = self.typed(&assign.value, ty)?;
@@ -180,7 +201,8 @@ impl Compiler {
                     let message = format!("`{}=` does not work on `{ty}`", update.op.symbol());
                     return Err(Diagnostic::general(typing::TYPES, message));
                 }
-                Ok(Step::Assign { target, update: assign.update.map(|update| update.op), value })
+                let update = assign.update.map(|update| update.op);
+                Ok(Step::Assign { number, target, update, value })
             }
             Stmt::Loop(l) => self.loop_step(l),
             Stmt::If { cond, then, otherwise } => {

@@ -10,6 +10,7 @@
 mod code;
 mod machine;
 mod memory;
+mod observer;
 mod races;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ use crate::visit::check_depth;
 
 use machine::Machine;
 use memory::{Array, columns, data, is_whole};
+
+pub use observer::{Live, Observer};
 
 /// How to run.
 #[derive(Clone, Debug)]
@@ -58,13 +61,39 @@ impl Default for Options {
 pub fn run(
     function: &Function,
     sizes: &BTreeMap<Name, i64>,
+    args: BTreeMap<Name, Tensor>,
+    options: &Options,
+) -> Result<BTreeMap<Name, Tensor>, Diagnostic> {
+    run_under(function, sizes, args, options, None)
+}
+
+/// As [`run`], and tells the observer of every array, assignment and access.
+///
+/// # Errors
+/// As [`run`].
+pub fn observe(
+    function: &Function,
+    sizes: &BTreeMap<Name, i64>,
+    args: BTreeMap<Name, Tensor>,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<BTreeMap<Name, Tensor>, Diagnostic> {
+    run_under(function, sizes, args, options, Some(observer))
+}
+
+fn run_under(
+    function: &Function,
+    sizes: &BTreeMap<Name, i64>,
     mut args: BTreeMap<Name, Tensor>,
     options: &Options,
+    observer: Option<&mut dyn Observer>,
 ) -> Result<BTreeMap<Name, Tensor>, Diagnostic> {
     let in_function = |d: Diagnostic| d.note(format!("in function `{}`", function.name));
     check_depth(function)?;
     let compiled = code::compile(function).map_err(in_function)?;
-    let mut machine = Machine::new(&compiled, options);
+    // Borrowed for as long as the machine lives.
+    let observer = observer.map(|observer| observer as &mut dyn Observer);
+    let mut machine = Machine::new(&compiled, options, observer);
     for (slot, size) in function.sizes.iter().enumerate() {
         let value = sizes.get(size).ok_or_else(|| {
             in_function(Diagnostic::general(ARGUMENT, format!("the size `{size}` has no value")))

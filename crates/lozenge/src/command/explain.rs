@@ -6,6 +6,7 @@ use std::path::Path;
 use targets::Stage;
 
 use crate::cli::Explain;
+use crate::command::movement;
 use crate::failure::Failure;
 use crate::files::{self, read_source};
 use crate::pages;
@@ -23,7 +24,7 @@ pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let Some(what) = &arguments.what else { return Ok(()) };
-    if let Some(code) = as_code(what) {
+    if let Some(code) = as_code(what).filter(|_| !arguments.movement) {
         let page = pages::page(&code).ok_or_else(|| {
             Failure::refused("X0501", format!("there is no error code {code}"))
                 .help("`lozenge explain --list` lists all codes")
@@ -39,6 +40,10 @@ pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
     let source = read_source(what)?;
     let request = arguments.choice.request_of(what)?;
     let front = files::open(&source, &request)?;
+    if arguments.movement {
+        report::give(&movement::told(&front, &request, arguments)?, None, as_json);
+        return Ok(());
+    }
     let functional = what.extension().is_some_and(|extension| extension == "loz");
     if functional {
         let mut text = front.emit(Stage::Derivation, &request)?.text;

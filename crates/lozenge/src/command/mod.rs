@@ -23,6 +23,7 @@ mod fuzz_texts;
 mod generate;
 mod line;
 pub(crate) mod model;
+mod movement;
 pub mod optimize;
 mod ort;
 mod passed_over;

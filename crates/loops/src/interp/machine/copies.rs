@@ -123,6 +123,14 @@ impl Machine<'_> {
                 }
             }
         }
+        if self.observer.is_some() {
+            for (source, target) in &moves {
+                for k in 0..from.columns {
+                    self.tell(from.array, from.first_column + k, *source, false);
+                    self.tell(to.array, to.first_column + k, *target, true);
+                }
+            }
+        }
         let flight = Flight {
             tag: tag.unwrap_or(usize::MAX),
             from: from.array,

@@ -9,6 +9,7 @@ use arith::number::gcd;
 use super::Options;
 use super::code::{Block, Compiled, Index, LoopStep, Node, Place, Step};
 use super::memory::{Array, empty};
+use super::observer::{Live, Observer};
 use super::races::{Conflict, Frame, Touch};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::BinaryOp;
@@ -49,6 +50,7 @@ pub(super) struct Machine<'a> {
     held: bool,
     races: bool,
     c_rules: bool,
+    observer: Option<&'a mut dyn Observer>,
 }
 
 fn fault<T>(code: Code, message: String) -> Run<T> {
@@ -60,8 +62,13 @@ fn undefined(reason: Undefined) -> Box<Diagnostic> {
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(code: &'a Compiled<'a>, options: &Options) -> Machine<'a> {
+    pub(super) fn new(
+        code: &'a Compiled<'a>,
+        options: &Options,
+        observer: Option<&'a mut dyn Observer>,
+    ) -> Machine<'a> {
         Machine {
+            observer,
             code,
             vars: vec![0; code.vars.len()],
             arrays: code.arrays.iter().map(|_| None).collect(),
@@ -82,7 +89,18 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn set_array(&mut self, slot: usize, array: Array) {
+        if let Some(observer) = &mut self.observer {
+            let info = &self.code.arrays[slot];
+            let (name, columns) = (&info.name, info.elem.leaves());
+            observer.array(Live { array: slot, name, columns, elements: array.len() });
+        }
         self.arrays[slot] = Some(array);
+    }
+
+    fn tell(&mut self, array: usize, column: usize, element: usize, write: bool) {
+        if let Some(observer) = &mut self.observer {
+            observer.access(array, column, element, write);
+        }
     }
 
     pub(super) fn take_array(&mut self, slot: usize) -> Option<Array> {
@@ -212,7 +230,12 @@ impl<'a> Machine<'a> {
 
     fn step(&mut self, stmt: &Stmt, step: &Step<'a>) -> Run<()> {
         match step {
-            Step::Assign { target, update, value } => self.assign(target, *update, value),
+            Step::Assign { number, target, update, value } => {
+                if let Some(observer) = &mut self.observer {
+                    observer.assignment(*number);
+                }
+                self.assign(target, *update, value)
+            }
             Step::Loop(l) => self.run_loop(l),
             Step::If { cond, then, otherwise } => {
                 let holds = self.bool(cond)?;
@@ -240,7 +263,7 @@ impl<'a> Machine<'a> {
         array.dims = dims;
         array.depth = self.frames.len();
         self.reserve(&mut array, &info.elem, &info.name)?;
-        self.arrays[slot] = Some(array);
+        self.set_array(slot, array);
         Ok(())
     }
 
@@ -253,6 +276,7 @@ impl<'a> Machine<'a> {
         }
         let touch = update.map_or(Touch::Write, Touch::Update);
         self.before_access(target.array, target.first_column, offset, touch)?;
+        self.tell(target.array, target.first_column, offset, true);
         let array = self.arrays[target.array].as_mut().expect("an array in scope is alive");
         array.columns[target.first_column].set(offset, value);
         if let Some(written) = &mut array.written {
@@ -420,6 +444,7 @@ impl<'a> Machine<'a> {
         if !self.frames.is_empty() || !self.flights.is_empty() {
             self.before_access(place.array, place.first_column, offset, touch)?;
         }
+        self.tell(place.array, place.first_column, offset, false);
         let array = self.array(place.array);
         if array.written.as_ref().is_some_and(|written| !written[place.first_column][offset]) {
             let message =
