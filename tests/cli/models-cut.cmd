@@ -39,3 +39,7 @@ LOZENGE_PYTHON=./giving WANTED=same.npy lozenge --json run scaled.graph --check 
 lozenge optimize bodies.graph --check 4 -o bodies.onnx | grep -v -e '^time' | sed 's/ *[0-9.]*$//'; lozenge run bodies.onnx --check | grep check
 lozenge optimize bodies.graph -o shorter.graph >told; sed -n '/then_branch/,$p' shorter.graph
 lozenge optimize bodies.graph --limit 2 | grep nodes; lozenge optimize bodies.graph --trace told | grep nodes
+# a newer version of the operators, also in bodies
+lozenge optimize older.graph --upgrade 21 --no-fold --check 2 -o newer.graph | grep -e nodes: -e check:; cat newer.graph
+lozenge optimize older.graph --upgrade 7
+lozenge optimize older.graph --upgrade 99

@@ -32,6 +32,7 @@ mod slicing;
 pub mod tensor;
 pub mod text;
 pub mod types;
+pub mod upgrade;
 pub mod validate;
 
 pub use attribute::{Attribute, AttributeValue};

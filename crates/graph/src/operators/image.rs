@@ -476,7 +476,9 @@ pub(super) fn affine_grid(op: &mut Op) -> Done {
 /// Pooling of regions of images, by samples between pixels.
 pub(super) fn roi_align(op: &mut Op) -> Done {
     let (x, rois, batches) = (op.input(0)?, op.ranked(1, 2..=2)?, op.input(2)?);
-    let half = op.string("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+    // Before version 16 there was the other way only.
+    let usual = if op.call.opset < 16 { "output_half_pixel" } else { "half_pixel" };
+    let half = op.string("coordinate_transformation_mode", usual) == "half_pixel";
     let largest = op.string("mode", "avg") == "max";
     let (ph, pw) = (op.int("output_height", 1), op.int("output_width", 1));
     let ratio = op.int("sampling_ratio", 0);

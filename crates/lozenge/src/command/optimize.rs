@@ -127,8 +127,13 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
     let clock = Instant::now();
     let mut model = ready(arguments)?;
     let original = (arguments.check > 0).then(|| model.clone());
-    times.read = clock.elapsed().as_secs_f64();
     let nodes = graph::bodies::count(&model.graph);
+    if let Some(version) = arguments.upgrade {
+        let wrong = |problem| at(&arguments.model, problem);
+        graph::upgrade::upgrade(&mut model, version).map_err(wrong)?;
+        graph::infer(&mut model).map_err(wrong)?;
+    }
+    times.read = clock.elapsed().as_secs_f64();
     let mut total = Report::default();
     let mut simplified = 0;
     let mut replayed = None;
