@@ -1,9 +1,9 @@
 //! A model in a newer version of the standard operators.
 //!
 //! Of each node, the versions of its operator between the old and the new one are gone through in
-//! order (`steps`). What became an input gets a constant, what has another default gets the old
-//! one, and what was renamed gets its new name. A node of which this is not known is refused: nothing is
-//! guessed. Models of an older version are not made.
+//! order (`steps`). An attribute that became an input gets a constant. What has another default
+//! gets the old one. What was renamed gets its new name. A node of which this is not known is
+//! refused: nothing is guessed. Models of an older version are not made.
 
 mod steps;
 
