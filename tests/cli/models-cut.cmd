@@ -43,3 +43,5 @@ lozenge optimize bodies.graph --limit 2 | grep nodes; lozenge optimize bodies.gr
 lozenge optimize older.graph --upgrade 21 --no-fold --check 2 -o newer.graph | grep -e nodes: -e check:; cat newer.graph
 lozenge optimize older.graph --upgrade 7
 lozenge optimize older.graph --upgrade 99
+# numbers of 16 bits
+lozenge optimize rates.graph --const rate=16000 --size n=1 --fp16 --check 2 -o shorter.graph 2>&1 | grep -e note: -e check:; cat shorter.graph

@@ -17,6 +17,7 @@ pub mod folding_kernels;
 pub mod functions;
 pub mod generate;
 pub mod graph;
+pub mod half;
 pub mod hash_tables;
 pub mod infer;
 pub mod leniency;

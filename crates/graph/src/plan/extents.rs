@@ -123,8 +123,14 @@ fn forget_inside(graph: &mut Graph) {
 /// each other.
 pub fn fix(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
     for (id, ty) in substitute(model, sizes)? {
-        if model.graph.value(id).ty().is_none() {
-            model.graph.declare(id, ty);
+        let value = model.graph.value(id);
+        match value.ty().cloned() {
+            None => model.graph.declare(id, ty),
+            // An output has a type in the file.
+            Some(found) if value.is_output() => {
+                model.graph.declare(id, crate::infer::better(found, ValueType::Tensor(ty)));
+            }
+            Some(_) => {}
         }
     }
     Ok(())

@@ -65,6 +65,7 @@ Examples:
   lozenge optimize model.onnx --const sr=16000 -o out.onnx         an input becomes a constant, branches on it are decided
   lozenge optimize model.onnx --outputs features -o out.onnx       only what this value needs
   lozenge optimize model.onnx --upgrade 21 -o out.onnx             for version 21 of the standard operators
+  lozenge optimize model.onnx --fp16 --check 3 -o half.onnx        numbers of 16 bits between inputs and outputs
   lozenge optimize model.onnx --why conv_bn@y                      what keeps a rule from being applied at a node
   lozenge optimize model.onnx --rules my.gsl --trace steps.txt    what was done, to be read and replayed
   lozenge optimize model.onnx --rules my.gsl --replay steps.txt -o out.onnx
@@ -98,9 +99,14 @@ pub struct Optimize {
     /// need goes.
     #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "replay")]
     pub outputs: Vec<String>,
-    /// Write the model for this version of the standard operators, which is not older than its own.
+    /// Write the model for this version of the standard operators, which is not older than its
+    /// own.
     #[arg(long, value_name = "OPSET", conflicts_with_all = ["replay", "why"])]
     pub upgrade: Option<i64>,
+    /// Make floating-point numbers of 32 bits numbers of 16 bits at the end; inputs and outputs
+    /// keep their types.
+    #[arg(long, conflicts_with_all = ["replay", "why"])]
+    pub fp16: bool,
     /// Leave constants, equal and dead nodes as they are.
     #[arg(long)]
     pub no_fold: bool,

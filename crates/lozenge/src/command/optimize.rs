@@ -154,6 +154,10 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
         (total, simplified) = (done.total, done.simplified);
         (times.rewrite, times.simplify) = (done.rewrite, done.simplify);
     }
+    if arguments.fp16 {
+        let halved = graph::half::halve(&mut model).map_err(|problem| at(&arguments.model, problem))?;
+        report::print_error(&format!("note: {}\n", said(halved)));
+    }
     in_order(&mut model)?;
     let checked = match &original {
         None => None,
@@ -174,6 +178,19 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
     times.total = started.elapsed().as_secs_f64();
     let after = graph::bodies::count(&model.graph);
     Ok(Done { total, replayed, nodes: (nodes, after), simplified, checked, times })
+}
+
+/// What became of numbers of 32 bits.
+fn said(halved: graph::half::Halved) -> String {
+    let graph::half::Halved { nodes, kept, clamped } = halved;
+    let mut text = format!("nodes with numbers of 16 bits: {nodes}");
+    if kept > 0 {
+        text.push_str(&format!("; with 32 bits as before, between casts: {kept}"));
+    }
+    if clamped > 0 {
+        text.push_str(&format!("; numbers of constants that are too large for 16 bits: {clamped}"));
+    }
+    text
 }
 
 /// Makes inputs constants, and outputs of other values, as the arguments say.

@@ -72,7 +72,14 @@ pub(super) struct Asked {
     /// What is allowed of all outputs, if it is given.
     tolerance: Option<f64>,
     budget: Budget,
+    /// What to try where outputs differ.
+    help: &'static str,
 }
+
+/// Where rules have changed the model.
+const BY_RULES: &str = "find the rule with --rule NAME, or by the lines of --trace FILE with --limit N";
+/// Where numbers have become shorter, too.
+const BY_HALVES: &str = "numbers beyond 65504 become infinities in 16 bits; without --fp16, --check tells whether rules are the cause";
 
 impl Asked {
     /// As the command line says.
@@ -82,6 +89,7 @@ impl Asked {
             seed: arguments.seed,
             tolerance: arguments.tolerance,
             budget: Budget::of_memory(arguments.memory.bytes()),
+            help: if arguments.fp16 { BY_HALVES } else { BY_RULES },
         }
     }
 }
@@ -92,7 +100,7 @@ impl Asked {
 /// `X0903` if an output differs by more than is allowed, `X0904` if there are no inputs, and what
 /// evaluation finds.
 pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Checked, Failure> {
-    let Asked { runs, seed, tolerance, budget } = *asked;
+    let Asked { runs, seed, tolerance, budget, help } = *asked;
     let mut typed = before.clone();
     // A model that contradicts itself was refused before.
     let _ = graph::infer(&mut typed);
@@ -155,7 +163,7 @@ pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Ch
                     format!("output `{name}` differs by {difference:.3e} (relative) on input {run}; nothing is written"),
                 )
                 .note(why)
-                .help("find the rule with --rule NAME, or by the lines of --trace FILE with --limit N"));
+                .help(help));
             }
             checked.worst = checked.worst.max(difference);
         }
@@ -198,8 +206,7 @@ fn specials(
             let message = format!(
                 "on an input with {what}, element {place} of output `{name}` was {a} and became {b}; nothing is written"
             );
-            return Err(Failure::check("X0903", message)
-                .help("find the rule with --rule NAME, or by the lines of --trace FILE with --limit N"));
+            return Err(Failure::check("X0903", message).help(asked.help));
         }
     }
     Ok(())
@@ -376,7 +383,7 @@ mod tests {
 
     #[test]
     fn inputs_have_nan_infinities_and_zeros() {
-        let asked = Asked { runs: 2, seed: 1, tolerance: None, budget: Budget::of_memory(1 << 30) };
+        let asked = Asked { runs: 2, seed: 1, tolerance: None, budget: Budget::of_memory(1 << 30), help: BY_RULES };
         let before = model("  y = Identity(x)\n");
         assert!(compare(&before, &before, &asked).is_ok());
         // The same on all numbers, and 1 for NaN.
