@@ -70,6 +70,11 @@ TABLES = [
         f"lozenge bench {KERNELS} --threads 1,2 --quick --filter gesummv",
     ),
     Table(
+        "Bytes moved behind each cache",
+        f"lozenge bench {KERNELS} --movement",
+        f"lozenge bench {KERNELS} --movement --filter gesummv",
+    ),
+    Table(
         "C kernels whose sums may be reordered",
         f"lozenge bench {KERNELS} --threads 1,2 --reassociate",
         f"lozenge bench {KERNELS} --threads 1,2 --reassociate --quick --filter gesummv",

@@ -469,6 +469,9 @@ pub struct Bench {
     /// C programs: measure orders of their loops beside what the cost model predicts of each.
     #[arg(long, conflicts_with_all = ["translation", "rewriting", "costs"])]
     pub model: bool,
+    /// Count instead what programs move behind each cache, over what any order moves at least.
+    #[arg(long, conflicts_with_all = ["translation", "rewriting", "costs", "model"])]
+    pub movement: bool,
 }
 
 /// Sizes of the linear-algebra kernels for `bench --target athread`.

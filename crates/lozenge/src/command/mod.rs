@@ -6,6 +6,7 @@ pub(crate) mod bench;
 pub(crate) mod bench_athread;
 pub(crate) mod bench_c;
 mod bench_model;
+mod bench_movement;
 pub(crate) mod bench_mpi;
 mod cc;
 mod check_defined;
@@ -186,6 +187,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),
         Command::Bench(arguments) if arguments.costs => costs::run(arguments, cli.json),
+        Command::Bench(arguments) if arguments.movement => bench_movement::run(arguments, cli.json),
         Command::Bench(arguments) if arguments.rewriting => rewriting::run(arguments, cli.json),
         Command::Show(arguments) if models::is_model(&arguments.file) => {
             model::show_graph(arguments, cli.json)

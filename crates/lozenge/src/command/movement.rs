@@ -2,7 +2,7 @@
 
 use optimize::Border;
 
-use crate::bind::{self, amount};
+use crate::bind::{self, Sizes, amount};
 use crate::cli::Explain;
 use crate::failure::Failure;
 use crate::movement::{Moved, Steps, moved};
@@ -24,9 +24,14 @@ pub fn told(front: &Front, request: &Request, arguments: &Explain) -> Result<Str
     Ok(tables.join("\n"))
 }
 
+/// The sizes, behind a name.
+pub(super) fn values(sizes: &Sizes) -> String {
+    let values: Vec<String> = sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    if values.is_empty() { String::new() } else { format!(" at {}", values.join(", ")) }
+}
+
 fn shown(moved: &Moved) -> String {
-    let values: Vec<String> = moved.sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    let at = if values.is_empty() { String::new() } else { format!(" at {}", values.join(", ")) };
+    let at = values(&moved.sizes);
     let head = ["behind", "holds", "text", "generated", "any order", "generated : any order", "by"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(moved.movement.borders.iter().map(row));

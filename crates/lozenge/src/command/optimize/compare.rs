@@ -383,7 +383,8 @@ mod tests {
 
     #[test]
     fn inputs_have_nan_infinities_and_zeros() {
-        let asked = Asked { runs: 2, seed: 1, tolerance: None, budget: Budget::of_memory(1 << 30), help: BY_RULES };
+        let asked =
+            Asked { runs: 2, seed: 1, tolerance: None, budget: Budget::of_memory(1 << 30), help: BY_RULES };
         let before = model("  y = Identity(x)\n");
         assert!(compare(&before, &before, &asked).is_ok());
         // The same on all numbers, and 1 for NaN.
