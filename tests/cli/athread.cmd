@@ -1,4 +1,4 @@
-lozenge compile gemm.c --target athread -o out 2>/dev/null && ls out && test -x out/build.sh && cat out/build.sh && grep -c athread_spawn out/gemm_host.c && grep -c 'simd_vmad' out/gemm_slave.c
+lozenge compile gemm.c --target athread -o out 2>/dev/null && ls out && test -x out/build.sh && cat out/build.sh && grep -c athread_spawn out/gemm_host.c && grep -c '^void contract_doubles' out/lozenge_contract_doubles.c
 lozenge compile gemm.c --target athread --chip sw26010pro -o pro 2>/dev/null && grep -o 'CRTS_dma_i[a-z_]*' pro/gemm_slave.c | sort -u && grep swgcc pro/build.sh
 lozenge compile gemm.c --target athread --parallel 1d --threads 16 --emit loops 2>/dev/null | grep 'par '
 lozenge compile gemm.c --target athread --parallel 2d --threads 16 --emit loops 2>/dev/null | grep 'par '
