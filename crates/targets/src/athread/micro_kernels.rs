@@ -30,10 +30,11 @@ impl MicroKernels {
             "\
 /* Micro-kernels for the computing cores: c += {added}, for blocks of elements of type {ty}.
  *
- * A block has 4 rows or 1, and some vectors in each row: {prefix}_ROWSxVECTORS. It is in registers while a
- * sum runs over n steps in ascending order. `blocks` of them lie beside each other, and `groups` below each other. Rows
- * of c, rows and steps of a, and rows of b are c_row, a_row, a_step and b_row elements apart. Vectors of c and b are at
- * multiples of their size, but for the functions _anywhere.
+ * A block has 4 rows or 1, and some vectors in each row: {prefix}_ROWSxVECTORS. It is in
+ * registers while a sum runs over n steps in ascending order. `blocks` of them lie beside each
+ * other, and `groups` below each other. Rows of c, rows and steps of a, and rows of b are c_row,
+ * a_row, a_step and b_row elements apart. Vectors of c and b are at multiples of their size, but
+ * for the functions _anywhere.
  *
  * The text is the same for all programs.
  */
@@ -50,9 +51,9 @@ impl MicroKernels {
             "\
 /* Micro-kernels for the computing cores: c += {added}. The header tells what they are given.
  *
- * The memory pipeline has free slots beside the arithmetic in each step, but not enough for a whole block at once. So
- * the outer steps of a block load the rest of it (c), store what the block before left in registers (o), load a part of
- * the next block (n), and store as much as fits.
+ * The memory pipeline has free slots beside the arithmetic in each step, but not enough for a whole
+ * block at once. So the outer steps of a block load the rest of it (c), store what the block before
+ * left in registers (o), load a part of the next block (n), and store as much as fits.
  */
 #include <slave.h>
 #include <simd.h>
