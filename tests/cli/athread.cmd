@@ -1,4 +1,5 @@
-lozenge compile gemm.c --target athread -o out 2>/dev/null && ls out && test -x out/build.sh && cat out/build.sh && grep -c athread_spawn out/gemm_host.c && grep -c 'simd_vmad' out/gemm_slave.c
+lozenge compile gemm.c --target athread -o out 2>/dev/null && ls out && test -x out/build.sh && cat out/build.sh && grep -c athread_spawn out/gemm_host.c && grep -c '^void contract_doubles' out/lozenge_contract_doubles.c
+kernels=$LIBRARY/../tests/c/kernels; lozenge compile $kernels/gemm.c --target athread -o whole 2>/dev/null; $LIBRARY/../runtime/athread/athread-cc -O2 -I$kernels -o on-cores whole/gemm_host.c --slave whole/gemm_slave.c whole/lozenge_contract_doubles.c && ./on-cores result >/dev/null && gcc -O1 -ffp-contract=off $kernels/gemm.c -lm -o plain && ./plain expected >/dev/null && cmp result expected && wc -c <result
 lozenge compile gemm.c --target athread --chip sw26010pro -o pro 2>/dev/null && grep -o 'CRTS_dma_i[a-z_]*' pro/gemm_slave.c | sort -u && grep swgcc pro/build.sh
 lozenge compile gemm.c --target athread --parallel 1d --threads 16 --emit loops 2>/dev/null | grep 'par '
 lozenge compile gemm.c --target athread --parallel 2d --threads 16 --emit loops 2>/dev/null | grep 'par '

@@ -75,10 +75,22 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether a message names the folder of one of the texts.
+    /// Whether a message names the folder of one of the texts, or of headers.
     pub fn is_named_in(&self, message: &[u8]) -> bool {
         let message = String::from_utf8_lossy(message);
-        self.texts.iter().filter(|text| text.contains('/')).any(|text| message.contains(&folder(text)))
+        let texts = self.texts.iter().filter(|text| text.contains('/')).map(|text| folder(text));
+        texts.chain(self.searched().filter(|folder| folder.contains('/'))).any(|f| message.contains(&f))
+    }
+
+    /// The folders in which headers are looked for, as they are written.
+    pub fn searched(&self) -> impl Iterator<Item = String> {
+        let flags = ["-I", "-isystem"];
+        self.preprocessor.iter().enumerate().filter_map(move |(k, argument)| {
+            let before = k.checked_sub(1).and_then(|before| self.preprocessor.get(before));
+            let named = before.filter(|before| flags.contains(&before.as_str())).map(|_| argument.as_str());
+            let joined = argument.strip_prefix("-I").filter(|folder| !folder.is_empty());
+            named.or(joined).map(|folder| folder.trim_end_matches('/').to_owned())
+        })
     }
 }
 
@@ -134,6 +146,12 @@ mod tests {
         assert_eq!(plan.objects, ["b.o"]);
         assert_eq!(plan.flags, ["-O2", "-fopenmp", "-lm"]);
         assert_eq!(plan.preprocessor, ["-D", "N=3", "-DM=2"]);
+    }
+
+    #[test]
+    fn folders_of_headers_are_found() {
+        let plan = of("-I a/b -Ic/ -D I=d -isystem e f.c -o f").expect("a plan");
+        assert_eq!(plan.searched().collect::<Vec<_>>(), ["a/b", "c", "e"]);
     }
 
     #[test]

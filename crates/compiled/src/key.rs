@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::command::{Plan, folder};
 
 /// Told apart from keys that earlier forms of this program made.
-const FORM: &str = "4";
+const FORM: &str = "5";
 
 /// The digest of all that the output depends on; nothing if a text can't be preprocessed.
 pub fn of(compiler: &Path, plan: &Plan, path: &OsStr) -> Option<String> {
@@ -24,7 +24,7 @@ pub fn of(compiler: &Path, plan: &Plan, path: &OsStr) -> Option<String> {
     digest.update(format!("{FORM} {} {size} {seconds} {parts} {:?}", file.display(), plan.flags));
     digest.update(processor());
     let folders: BTreeSet<String> =
-        plan.texts.iter().chain([&plan.output]).map(|file| folder(file)).collect();
+        plan.texts.iter().chain([&plan.output]).map(|file| folder(file)).chain(plan.searched()).collect();
     for text in &plan.texts {
         let content = if text.ends_with(".c") {
             preprocessed(compiler, plan, text, path)?

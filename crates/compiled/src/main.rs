@@ -9,8 +9,8 @@
 //!
 //! A command goes to the real compiler as it is if it does anything else than make one program,
 //! library or object out of files that are named. Nothing is kept if it fails, or if what it prints
-//! names the folder of a file: the folders have names of their own in each run, so they do not
-//! count. Warnings are kept, and said again.
+//! names the folder of a file. The folders of texts and headers have names of their own in each
+//! run, so they do not count. Warnings are kept, and said again.
 
 mod command;
 mod key;

@@ -61,6 +61,32 @@ fn the_same_text_is_compiled_once() {
     assert_eq!((place.count("compiled"), place.count("taken")), (1, 1));
 }
 
+/// Headers in a folder of another name are the same text.
+#[test]
+fn folders_of_headers_do_not_count() {
+    let place = Place::new();
+    for folder in ["first", "second"] {
+        let headers = place.path().join(folder);
+        fs::create_dir(&headers).expect("a folder");
+        fs::write(headers.join("other.h"), "#include \"value.h\"\n").expect("a file");
+        let text = MAIN.replace("value.h", "other.h");
+        let flag = format!("-I{}", headers.display());
+        assert!(
+            place
+                .compile(
+                    "a",
+                    &text,
+                    "#define VALUE 7\n",
+                    &[&flag, "-I", &format!("{}/a", place.path().display())]
+                )
+                .status
+                .success()
+        );
+        assert_eq!(place.result("a"), Some(7));
+    }
+    assert_eq!((place.count("compiled"), place.count("taken")), (1, 1));
+}
+
 #[test]
 fn headers_macros_and_flags_count() {
     let place = Place::new();

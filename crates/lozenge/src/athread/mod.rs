@@ -7,14 +7,17 @@
 pub mod host;
 mod run_report;
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use targets::Signature;
+use targets::athread::MicroKernels;
 
 use crate::carried::EMULATOR;
 use crate::execute::Executable;
@@ -41,7 +44,25 @@ pub struct Emulator {
     compiler: Compiler,
     objcopy: PathBuf,
     nm: PathBuf,
+    /// Micro-kernels that a program had, by the names of their files.
+    known: Mutex<BTreeMap<String, Arc<SlaveObject>>>,
 }
+
+/// A compiled slave file, whose functions have the prefix that hosts know them by.
+#[derive(Debug)]
+struct SlaveObject {
+    path: PathBuf,
+    /// Its functions: a line each with the name in the text and the one with the prefix.
+    names: String,
+}
+
+/// Flags for C of any kind.
+const COMMON: [&str; 3] = ["-std=gnu11", "-ffp-contract=off", "-Wno-psabi"];
+
+/// Flags for slave files. What this machine's compiler puts on the stack counts as local memory,
+/// and it has half as many vector registers as the cores, or fewer: of what is moved early for
+/// speed more goes there.
+const SLAVE: [&str; 2] = ["-O2", "-march=native"];
 
 /// The files of a program.
 #[derive(Clone, Copy, Debug)]
@@ -52,11 +73,14 @@ pub struct Sources<'a> {
     pub more: &'a [(&'a str, &'a str)],
     /// C for the computing cores.
     pub slave: &'a str,
+    /// Files with functions that it calls.
+    pub micro_kernels: &'a [MicroKernels],
     /// Headers that they include: names and texts.
     pub headers: &'a [(&'a str, &'a str)],
     /// Folder of other headers that the host includes.
     pub folder: Option<&'a Path>,
-    /// Flags of the C compiler for all files.
+    /// Flags of the C compiler for all files but those of micro-kernels, which are the same for all
+    /// programs.
     pub flags: &'a [&'a str],
 }
 
@@ -123,7 +147,8 @@ impl Emulator {
         for (path, text) in EMULATOR.iter() {
             write(&scratch.path().join(path), text)?;
         }
-        let emulator = Emulator { scratch, compiler: compiler.clone(), objcopy, nm };
+        let known = Mutex::new(BTreeMap::new());
+        let emulator = Emulator { scratch, compiler: compiler.clone(), objcopy, nm, known };
         let sources = EMULATOR.iter().filter(|(path, _)| path.ends_with(".c"));
         let paths: Vec<PathBuf> = sources.map(|(path, _)| emulator.scratch.path().join(path)).collect();
         let mut arguments: Vec<&OsStr> =
@@ -149,6 +174,37 @@ impl Emulator {
         .map(drop)
     }
 
+    /// Compiles a file of some folder, with headers from there.
+    fn object(&self, source: &Path, flags: &[&OsStr]) -> Result<PathBuf, Failure> {
+        let object = source.with_extension("o");
+        let own = process::include(source.parent().unwrap_or(Path::new(".")));
+        let headers = process::include(&self.scratch.path().join("include"));
+        let mut arguments: Vec<&OsStr> = COMMON.iter().map(OsStr::new).collect();
+        arguments.extend([own.as_os_str(), headers.as_os_str()]);
+        arguments.extend(flags);
+        arguments.extend([OsStr::new("-c"), source.as_os_str(), OsStr::new("-o"), object.as_os_str()]);
+        self.compile(&arguments)?;
+        Ok(object)
+    }
+
+    /// The object of micro-kernels, compiled once for all programs.
+    fn micro_kernels(&self, files: &MicroKernels) -> Result<Arc<SlaveObject>, Failure> {
+        // A thread that has failed leaves what others compiled as it was.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(object) = known.get(&files.stem) {
+            return Ok(Arc::clone(object));
+        }
+        let source = self.scratch.path().join(files.source_name());
+        write(&self.scratch.path().join(files.header_name()), &files.header)?;
+        write(&source, &files.source)?;
+        let path = self.object(&source, &SLAVE.map(OsStr::new))?;
+        let names = self.slave_names(&path)?;
+        self.rename_slave(&path, &names)?;
+        let object = Arc::new(SlaveObject { path, names });
+        known.insert(files.stem.clone(), Arc::clone(&object));
+        Ok(object)
+    }
+
     /// Builds a program as the vendor's compilers do: host and slave files apart, then together.
     ///
     /// # Errors
@@ -161,31 +217,23 @@ impl Emulator {
         }
         write(&at("host.c"), sources.host)?;
         write(&at("slave.c"), sources.slave)?;
-        let own = process::include(scratch.path());
-        let headers = process::include(&self.scratch.path().join("include"));
-        let mut common = ["-std=gnu11", "-ffp-contract=off", "-Wno-psabi"].map(OsStr::new).to_vec();
-        common.extend([own.as_os_str(), headers.as_os_str()]);
-        common.extend(sources.flags.iter().map(OsStr::new));
-        let folder = sources.folder.map(process::include);
-        let object = |name: &str, flags: &[&OsStr]| -> Result<PathBuf, Failure> {
-            let (source, object) = (at(name), at(name).with_extension("o"));
-            let mut arguments: Vec<&OsStr> = common.iter().chain(flags).copied().collect();
-            arguments.extend([OsStr::new("-c"), source.as_os_str(), OsStr::new("-o"), object.as_os_str()]);
-            self.compile(&arguments)?;
-            Ok(object)
-        };
-        let mut objects = Vec::new();
-        // What this machine's compiler puts on the stack counts as local memory, and it has half as
-        // many vector registers as the cores, or fewer: of what is moved early for speed more goes
-        // there.
-        let slave = object("slave.c", &["-O2", "-march=native"].map(OsStr::new))?;
-        self.rename_slave(&slave, &at("names"))?;
+        let flags: Vec<&OsStr> = sources.flags.iter().map(OsStr::new).collect();
+        let (mut objects, mut called) = (Vec::new(), String::new());
+        for files in sources.micro_kernels {
+            write(&at(&files.header_name()), &files.header)?;
+            let object = self.micro_kernels(files)?;
+            called.push_str(&object.names);
+            objects.push(object.path.clone());
+        }
+        let slave = self.object(&at("slave.c"), &[&flags[..], &SLAVE.map(OsStr::new)].concat())?;
+        self.rename_slave(&slave, &(self.slave_names(&slave)? + &called))?;
         objects.push(slave);
-        let mut host_flags = vec![OsStr::new("-O1")];
-        host_flags.extend(folder.as_deref());
+        let folder = sources.folder.map(process::include);
+        let host_flags: Vec<&OsStr> =
+            flags.into_iter().chain([OsStr::new("-O1")]).chain(folder.as_deref()).collect();
         let more = sources.more.iter().map(|(name, _)| *name).filter(|name| name.ends_with(".c"));
         for name in std::iter::once("host.c").chain(more) {
-            let host = object(name, &host_flags)?;
+            let host = self.object(&at(name), &host_flags)?;
             let names = self.scratch.path().join("host.syms");
             self.rename(&host, &names, &[])?;
             objects.push(host);
@@ -202,21 +250,26 @@ impl Emulator {
         Ok(Program { scratch, program, takes_a_file })
     }
 
-    /// Gives functions of a slave object the prefix that hosts know them by.
-    fn rename_slave(&self, object: &Path, names: &Path) -> Result<(), Failure> {
-        let limit = self.compiler.limit;
+    /// The functions of a slave object, each with the name that hosts know it by.
+    fn slave_names(&self, object: &Path) -> Result<String, Failure> {
         let mut list = Command::new(&self.nm);
         list.args(["--defined-only", "--extern-only"]).arg(object);
+        let limit = self.compiler.limit;
         let symbols = tool(&mut list, limit, "does not list the functions of the slave file")?;
         let functions = String::from_utf8_lossy(&symbols);
         let functions = functions.lines().filter_map(|line| {
             let mut words = line.split_whitespace().skip(1);
             (words.next()? == "T").then(|| words.next())?
         });
-        let table: String = functions.map(|name| format!("{name} slave_{name}\n")).collect();
-        write(names, &table)?;
+        Ok(functions.map(|name| format!("{name} slave_{name}\n")).collect())
+    }
+
+    /// Gives functions of a slave object other names.
+    fn rename_slave(&self, object: &Path, names: &str) -> Result<(), Failure> {
+        let list = object.with_extension("names");
+        write(&list, names)?;
         // Its globals that are not thread-local are main memory, which the emulator keeps apart.
-        self.rename(object, names, &[".data", ".bss", ".data.rel", ".data.rel.local"])
+        self.rename(object, &list, &[".data", ".bss", ".data.rel", ".data.rel.local"])
     }
 
     fn rename(&self, object: &Path, names: &Path, globals: &[&str]) -> Result<(), Failure> {

@@ -352,6 +352,7 @@ impl Setting<'_> {
             host: &files.host,
             more: &[],
             slave: &files.slave,
+            micro_kernels: &files.micro_kernels,
             headers: &headers(files),
             folder: Some(self.bench.folder()),
             flags: &flags,

@@ -161,6 +161,7 @@ fn one(
         host: &made.host,
         more: &[],
         slave: &made.slave,
+        micro_kernels: &made.micro_kernels,
         headers: &headers(&made),
         folder: None,
         flags: &[],

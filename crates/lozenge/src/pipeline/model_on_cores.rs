@@ -104,7 +104,7 @@ pub fn compile(model: &Model, request: &ModelRequest) -> Result<ModelOnCores, Fa
         operators.iter().filter_map(|one| one.mapped.as_ref().ok()).map(|mapped| &mapped.function).collect();
     let mut files = targets::athread::emit(&on_cores, &stem, threads, chip)?;
     let stem = targets::stem(&stem);
-    files.build = targets::athread::build_script(&stem, chip, &[&stem]);
+    files.build = targets::athread::build_script(&stem, chip, &files.micro_kernels, &[&stem]);
     let program = Program { functions: operators.iter().map(Operator::function).cloned().collect() };
     let notes = notes(&plan.kernels, &operators);
     let (compiled, declarations) = host(plan, operators, request, &stem)?;

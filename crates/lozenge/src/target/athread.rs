@@ -78,6 +78,7 @@ impl Backend for Athread {
             host: &made.files.host,
             more: &[("model.c", &made.compiled.source), ("driver.c", &driver)],
             slave: &made.files.slave,
+            micro_kernels: &made.files.micro_kernels,
             headers: &headers,
             folder: None,
             flags: &[],

@@ -12,8 +12,6 @@
 //! third loads rows of the next block, as far as there are registers. The last stores as much as
 //! fits.
 
-use std::collections::BTreeSet;
-
 use loops::Scalar;
 
 use super::cost;
@@ -31,8 +29,14 @@ pub(super) const SEVERAL: usize = 2;
 const MOST: usize = 12;
 /// See [`MOST`].
 const SOME: usize = 4;
-/// Steps of a tile that is written out without loops.
-const SHORT: usize = 16;
+/// Steps of a tile that is written out without loops: up to as many as a box that is broadcast has
+/// rows, and what most tiles have. They are the same for all programs, so that these share the
+/// functions.
+const FEW: usize = 8;
+/// See [`FEW`].
+const USUAL: usize = 16;
+/// Steps that a tile has for sure, if it is not computed in the short way.
+const OUTER: usize = 4;
 /// Slots of the memory pipeline for a vector at any address.
 const UNALIGNED: f64 = 2.0;
 /// Cycles between two groups of rows of a call.
@@ -52,12 +56,17 @@ pub(super) struct Kind {
 }
 
 impl Kind {
-    /// The name of a function.
-    pub fn name(self, rows: usize, vectors: usize, aligned: bool) -> String {
+    /// What the names of its functions begin with.
+    pub fn prefix(self) -> String {
         let ty = if self.elem == Scalar::F32 { "floats" } else { "doubles" };
         let several = if self.products == 1 { String::new() } else { format!("{}_", self.products) };
+        format!("contract_{several}{ty}")
+    }
+
+    /// The name of a function.
+    pub fn name(self, rows: usize, vectors: usize, aligned: bool) -> String {
         let end = if aligned { "" } else { "_anywhere" };
-        format!("contract_{several}{ty}_{rows}x{vectors}{end}")
+        format!("{}_{rows}x{vectors}{end}", self.prefix())
     }
 
     /// Vectors in a row of a block, descending.
@@ -66,26 +75,49 @@ impl Kind {
     }
 }
 
-/// All functions of a kind. Tiles of `short` steps are unrolled, in addition to those of [`SHORT`]
-/// steps.
-pub(super) fn functions(kind: Kind, short: &BTreeSet<usize>) -> String {
-    let products: Vec<String> = if kind.products == 1 {
-        vec!["a b".to_owned()]
-    } else {
-        (0..kind.products).map(|p| format!("a{p} b{p}")).collect()
-    };
-    let mut text = format!(
-        "\n/* c += {} for blocks of vectors: the sum runs over n steps in ascending order. */\n",
-        products.join(" + ")
-    );
-    for rows in ROWS {
-        for vectors in kind.vectors() {
-            for aligned in [true, false] {
-                text.push_str(&Block { kind, rows, vectors, aligned }.function(short));
-            }
-        }
+/// All blocks of a kind.
+fn blocks(kind: Kind) -> impl Iterator<Item = Block> {
+    ROWS.into_iter().flat_map(move |rows| {
+        let widths = kind.vectors();
+        widths.flat_map(move |vectors| [true, false].map(|aligned| Block { kind, rows, vectors, aligned }))
+    })
+}
+
+/// The declarations of all functions of a kind.
+pub(super) fn declarations(kind: Kind) -> String {
+    blocks(kind).map(|block| format!("{};\n", block.signature())).collect()
+}
+
+/// All functions of a kind.
+pub(super) fn functions(kind: Kind) -> String {
+    let functions: Vec<String> = blocks(kind).map(|block| indented(&block.function())).collect();
+    functions.join("\n")
+}
+
+/// A text with two blanks before a line for each brace around it; lines that go on keep theirs.
+fn indented(text: &str) -> String {
+    let (mut lines, mut depth) = (String::new(), 0_usize);
+    for line in text.lines() {
+        let (ends, begins) = (line.matches('}').count(), line.matches('{').count());
+        let outer = ["}", "case ", "default:"].iter().any(|start| line.trim_start().starts_with(start));
+        let here = depth.saturating_sub(usize::from(outer));
+        let goes_on = depth == 0 && line.starts_with(' ');
+        let blanks = if goes_on { 4 } else { 2 * here };
+        lines.push_str(&format!("{:blanks$}{}\n", "", line.trim_start()));
+        depth = (depth + begins).saturating_sub(ends);
     }
-    text
+    lines
+}
+
+/// An address: some rows below another one, and some elements beside it.
+fn place(base: &str, (rows, pitch): (usize, &str), beside: usize) -> String {
+    let below = match rows {
+        0 => String::new(),
+        1 => format!(" + {pitch}"),
+        rows => format!(" + {rows} * {pitch}"),
+    };
+    let beside = if beside == 0 { String::new() } else { format!(" + {beside}") };
+    format!("{base}{below}{beside}")
 }
 
 /// What happens to the block in a step.
@@ -157,7 +189,7 @@ impl Block {
     fn early(self, from: &str) -> String {
         let suffix = self.suffix();
         self.each(0..self.beside(), |r, q| {
-            format!("    simd_load{suffix}(n{r}{q}, {from} + {r} * c_row + {});\n", 4 * q)
+            format!("    simd_load{suffix}(n{r}{q}, {});\n", place(from, (r, "c_row"), 4 * q))
         })
     }
 
@@ -165,31 +197,35 @@ impl Block {
     fn left(self, verb: &str, to: &str) -> String {
         let suffix = self.suffix();
         self.each(self.rows - self.beside()..self.rows, |r, q| {
-            format!("    simd_{verb}{suffix}(o{r}{q}, {to} + {r} * c_row + {});\n", 4 * q)
+            format!("    simd_{verb}{suffix}(o{r}{q}, {});\n", place(to, (r, "c_row"), 4 * q))
         })
     }
 
-    /// The next factors.
-    fn advance(self, steps: &str) -> String {
+    /// The factors of some steps later.
+    fn advance(self, steps: usize) -> String {
+        let times = if steps == 1 { String::new() } else { format!("{steps} * ") };
         let each = (0..self.kind.products).map(|p| {
             let (a, b) = (self.of("a", p), self.of("b", p));
-            format!("{a} += {steps}{a}_step, {b} += {steps}{b}_row")
+            format!("{a} += {times}{a}_step, {b} += {times}{b}_row")
         });
         each.collect::<Vec<_>>().join(", ")
     }
 
-    fn step(self, kind: Step, at: usize) -> String {
+    /// A step of the sum; of those in the middle, the one that is `at` steps ahead.
+    fn step(self, kind: Step) -> String {
         let (vector, suffix) = (self.vector(), self.suffix());
         let short = if self.kind.elem == Scalar::F32 { "s" } else { "d" };
         let products = self.kind.products;
-        let mut text = String::from("{ ");
+        let ahead = |of: &str| {
+            if kind == Step::Middle { format!(" + (at) * {of}") } else { String::new() }
+        };
+        let mut text = String::from("{");
         for p in 0..products {
             let b = self.of("b", p);
+            let from = format!("{b}{}", ahead(&format!("{b}_row")));
             for q in 0..self.vectors {
-                text.push_str(&format!(
-                    "{vector} {b}{q}; simd_load{suffix}({b}{q}, {b} + {at} * {b}_row + {}); ",
-                    4 * q
-                ));
+                let from = place(&from, (0, ""), 4 * q);
+                text.push_str(&format!(" {vector} {b}{q}; simd_load{suffix}({b}{q}, {from});"));
             }
         }
         text.push('\n');
@@ -197,12 +233,11 @@ impl Block {
             text.push_str("   ");
             for p in 0..products {
                 let a = self.of("a", p);
-                text.push_str(&format!(
-                    " {vector} {a}{r}; simd_loade({a}{r}, {a} + {r} * {a}_row + {at} * {a}_step);"
-                ));
+                let from = place(&a, (r, &format!("{a}_row")), 0) + &ahead(&format!("{a}_step"));
+                text.push_str(&format!(" {vector} {a}{r}; simd_loade({a}{r}, {from});"));
             }
             for q in 0..self.vectors {
-                let place = format!("c + {r} * c_row + {}", 4 * q);
+                let place = place("c", (r, "c_row"), 4 * q);
                 let ready = kind == Step::First && r < self.beside();
                 if matches!(kind, Step::First | Step::Only | Step::Alone) && !ready {
                     text.push_str(&format!(" simd_load{suffix}(c{r}{q}, {place});"));
@@ -236,19 +271,33 @@ impl Block {
 
     /// A step, and the next factors.
     fn steps(self, kind: Step) -> String {
-        format!("{}  {};\n", self.step(kind, 0), self.advance(""))
+        format!("{}  {};\n", self.step(kind), self.advance(1))
     }
 
-    fn function(self, short: &BTreeSet<usize>) -> String {
+    fn element(self) -> &'static str {
+        super::expr::c_type(self.kind.elem)
+    }
+
+    /// What a function is and is given, without its body.
+    fn signature(self) -> String {
         let Block { kind, rows, vectors, aligned } = self;
-        let (vector, products) = (self.vector(), kind.products);
-        let ty = if kind.elem == Scalar::F32 { "float" } else { "double" };
-        let mut names: Vec<String> = Vec::new();
-        for (name, from, to) in [("c", 0, rows), ("n", 0, self.beside()), ("o", rows - self.beside(), rows)] {
-            names.extend((from..to).flat_map(|r| (0..vectors).map(move |q| format!("{name}{r}{q}"))));
-        }
+        let (name, ty) = (kind.name(rows, vectors, aligned), self.element());
+        let products: String = (0..kind.products)
+            .map(|p| {
+                let (a, b) = (self.of("a", p), self.of("b", p));
+                format!(
+                    "\n    const {ty} *{a}_group, long {a}_row, long {a}_step, const {ty} *{b}_group, long {b}_row,"
+                )
+            })
+            .collect();
+        format!("void {name}({ty} *c_first, long c_row,{products}\n    long n, long blocks, long groups)")
+    }
+
+    /// The cycles of its parts.
+    fn cycles(self) -> Cycles {
+        let Block { kind: Kind { products, .. }, rows, vectors, aligned } = self;
         let slot = if aligned { 1.0 } else { UNALIGNED };
-        let (block, width) = ((rows * vectors) as f64, 4 * vectors);
+        let block = (rows * vectors) as f64;
         let adds = block * if products == 1 { 1.0 } else { products as f64 + 1.0 };
         let memory = (slot * vectors as f64 + rows as f64) * products as f64;
         // Each vector of the block is a chain of additions; alone, a step waits for its sum of
@@ -256,69 +305,105 @@ impl Block {
         let cycles = |moved: f64| adds.max(memory + slot * moved).max(cost::CHAIN);
         let (middle, beside) = (cycles(0.0), (self.beside() * vectors) as f64);
         let chain = if products == 1 { 0.0 } else { cost::CHAIN * (products as f64 + 1.0) };
-        let single = middle.max(chain) + cost::LOOP;
-        let (call, operations) = (CALL + 10.0 * products as f64, 8.0 * block * products as f64);
+        let call = CALL + 10.0 * products as f64;
         let ends = cycles(block - beside) + 2.0 * cycles(beside) + cycles(block - beside);
-        let body = |steps: usize| {
-            (0..steps).map(|at| format!("  {}", self.step(Step::Middle, at))).collect::<String>()
+        Cycles {
+            call,
+            start: call + slot * 3.0 * beside,
+            middle,
+            alone: middle.max(chain),
+            around: slot * 2.0 * block + cost::LOOP + BLOCK,
+            ends: ends + cost::LOOP + BLOCK,
+        }
+    }
+
+    /// The steps between the outer ones, and their cycles.
+    fn between(self) -> (String, String) {
+        let Cycles { middle, alone, .. } = self.cycles();
+        let body = |steps: usize| match (0..steps).map(|at| format!("STEP({at})")).collect::<Vec<_>>() {
+            none if none.is_empty() => String::new(),
+            steps => format!("      {}\n", steps.join(" ")),
         };
         let looped = |steps: usize| {
-            let (advance, body) = (self.advance(&format!("{steps} * ")), body(steps));
-            format!("  for (; k + {steps} < n; k += {steps}, {advance}) {{\n{body}  }}\n")
+            let (advance, body) = (self.advance(steps), body(steps));
+            format!("    for (; k + {steps} < n; k += {steps}, {advance}) {{\n{body}    }}\n")
         };
         let many = |steps: usize| steps as f64 * middle + cost::LOOP;
-        // The steps between, and their cycles.
-        let one = format!("  for (; k + 1 < n; k++, {}) {}", self.advance(""), self.step(Step::Middle, 0));
-        let rest = format!("{} * ((n - 4) % {SOME}) + {}", single, 2.0 * cost::LOOP);
-        let (between, taken) = if aligned && products == 1 {
-            let (mut text, mut taken) = (String::from("  "), String::from("("));
-            // A tile has four steps for sure.
-            for steps in short.iter().copied().filter(|steps| *steps >= 4).chain([SHORT]) {
-                let (straight, skip) = (body(steps - 4), self.advance(&format!("{} * ", steps - 4)));
-                text.push_str(&format!("if (n == {steps}) {{\n{straight}  {skip};\n  }} else "));
-                taken.push_str(&format!("n == {steps} ? {} : ", (steps - 4) as f64 * middle));
-            }
-            text.push_str(&format!("{{\n  long k = 3;\n{}{}{one}  }}\n", looped(MOST), looped(SOME)));
-            let lots = format!("{} * ((n - 4) / {MOST})", many(MOST));
-            let few = format!("{} * ((n - 4) % {MOST} / {SOME})", many(SOME));
-            (text, format!("{taken}{lots} + {few} + {rest})"))
-        } else {
-            let text = format!("  {{\n  long k = 3;\n{}{one}  }}\n", looped(SOME));
-            (text, format!("({} * ((n - 4) / {SOME}) + {rest})", many(SOME)))
-        };
-        let list = |text: &dyn Fn(usize) -> String| (0..products).map(text).collect::<Vec<_>>().join(", ");
-        let parameters = list(&|p| {
+        let one = format!("    for (; k + 1 < n; k++, {})\n      STEP(0)\n", self.advance(1));
+        let rest = format!("{} * ((n - {OUTER}) % {SOME}) + {}", alone + cost::LOOP, 2.0 * cost::LOOP);
+        if !self.aligned || self.kind.products > 1 {
+            let text = format!("    long k = {};\n{}{one}", OUTER - 1, looped(SOME));
+            return (text, format!("{} * ((n - {OUTER}) / {SOME}) + {rest}", many(SOME)));
+        }
+        let straight = (OUTER..=FEW).chain([USUAL]).map(|steps| {
+            let skip = match steps - OUTER {
+                0 => String::new(),
+                steps => format!("      {};\n", self.advance(steps)),
+            };
+            format!("    case {steps}:\n{}{skip}      break;\n", body(steps - OUTER))
+        });
+        let straight: String = straight.collect();
+        let loops = looped(MOST) + &looped(SOME) + &one;
+        let text = format!(
+            "    long k = {};\n    switch (n) {{\n{straight}    default:\n{loops}    }}\n",
+            OUTER - 1
+        );
+        let lots = format!("{} * ((n - {OUTER}) / {MOST})", many(MOST));
+        let few = format!("{} * ((n - {OUTER}) % {MOST} / {SOME})", many(SOME));
+        let known = format!("n <= {FEW} || n == {USUAL} ? {middle} * (n - {OUTER})");
+        (text, format!("({known} : {lots} + {few} + {rest})"))
+    }
+
+    /// The names of its vectors.
+    fn names(self) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for (name, from, to) in
+            [("c", 0, self.rows), ("n", 0, self.beside()), ("o", self.rows - self.beside(), self.rows)]
+        {
+            names.extend((from..to).flat_map(|r| (0..self.vectors).map(move |q| format!("{name}{r}{q}"))));
+        }
+        names.join(", ")
+    }
+
+    /// Where the factors of a block begin: of a group of rows, or of the current one.
+    fn factors(self, group: Option<&str>) -> String {
+        let width = 4 * self.vectors;
+        let each = (0..self.kind.products).map(|p| {
             let (a, b) = (self.of("a", p), self.of("b", p));
-            format!("const {ty} *{a}_group, long {a}_row, long {a}_step, const {ty} *{b}_group, long {b}_row")
+            let below =
+                group.map_or_else(String::new, |group| format!(" + {} * {group} * {a}_row", self.rows));
+            format!("{a} = {a}_group{below}, *{b} = {b}_group + {width} * block")
         });
-        let at = |by_group: bool| {
-            let each = (0..products).map(|p| {
-                let (a, b) = (self.of("a", p), self.of("b", p));
-                let group = if by_group { format!(" + {rows} * group * {a}_row") } else { String::new() };
-                format!("{a} = {a}_group{group}, *{b} = {b}_group + {width} * block")
-            });
-            format!("const {ty} *{};", each.collect::<Vec<_>>().join(", *"))
-        };
-        let down = list(&|p| {
-            let a = self.of("a", p);
-            format!("{a}_group += {rows} * {a}_row")
-        });
+        format!("const {} *{};", self.element(), each.collect::<Vec<_>>().join(", *"))
+    }
+
+    fn function(self) -> String {
+        let Block { rows, vectors, .. } = self;
+        let (vector, products, ty) = (self.vector(), self.kind.products, self.element());
+        let (cycles, (between, taken), width) = (self.cycles(), self.between(), 4 * vectors);
+        let operations = 8 * rows * vectors * products;
+        let down = (0..products).map(|p| self.of("a", p)).map(|a| format!("{a}_group += {rows} * {a}_row"));
         format!(
-            "static __attribute__((noinline)) void {name}({ty} *c_first, long c_row, {parameters}, long n, long blocks, long groups)
+            "/* A step of the sum, `at` steps from here. */
+#define STEP(at) {middle}
+
+{signature}
 {{
   {vector} {names};
   if (n < 1 || blocks < 1 || groups < 1) {{
     emulated_compute({call}, 0);
     return;
   }}
-  if (n < 4) {{
+  if (n < {OUTER}) {{
     for (long all = 0; all < groups * blocks; all++) {{
       const long group = all / blocks, block = all % blocks;
       {ty} *const c = c_first + {rows} * group * c_row + {width} * block;
       {any}
   if (n == 1) {only}  else {{
   {alone}  if (n == 3) {{
-  {third_of_three}  }}
+  STEP(0)
+  {advance};
+  }}
   {end}  }}
     }}
     emulated_compute({call} + ({short} * n + {around}) * blocks * groups, {operations} * n * blocks * groups);
@@ -331,32 +416,52 @@ impl Block {
   {these}
   const {ty} *const next = block + 1 < blocks ? c + {width} : group + 1 < groups ? c_first + {rows} * c_row : c;
   (void)next;
-  {first}  {second}  {third}{between}  {last}  before = c;
+  {first}  {second}  {third}  {{
+{between}  }}
+  {last}  before = c;
   }}
   }}
 {stored}  (void)before;
   emulated_compute({start} + {GROUP} * groups + ({ends} + {taken}) * blocks * groups, {operations} * n * blocks * groups);
 }}
+#undef STEP
 ",
-            name = kind.name(rows, vectors, aligned),
-            names = names.join(", "),
-            any = at(true),
-            these = at(false),
-            only = self.step(Step::Only, 0),
+            middle = self.step(Step::Middle).trim_end().replace('\n', " \\\n"),
+            signature = self.signature(),
+            names = self.names(),
+            any = self.factors(Some("group")),
+            these = self.factors(None),
+            only = self.step(Step::Only),
             alone = self.steps(Step::Alone),
-            third_of_three = self.steps(Step::Middle),
-            end = self.step(Step::End, 0),
-            short = middle.max(chain),
-            around = slot * 2.0 * block + cost::LOOP + BLOCK,
+            advance = self.advance(1),
+            end = self.step(Step::End),
+            call = cycles.call,
+            short = cycles.alone,
+            around = cycles.around,
             early = self.early("c"),
             old = self.left("load", "c"),
             first = self.steps(Step::First),
             second = self.steps(Step::Second),
             third = self.steps(Step::Third),
-            last = self.step(Step::Last, 0),
+            last = self.step(Step::Last),
             stored = self.left("store", "before"),
-            start = call + slot * 3.0 * beside,
-            ends = ends + cost::LOOP + BLOCK,
+            start = cycles.start,
+            ends = cycles.ends,
+            down = down.collect::<Vec<_>>().join(", "),
         )
     }
+}
+
+/// The cycles of the parts of a function.
+struct Cycles {
+    /// A call with nothing to do, and one with something.
+    call: f64,
+    start: f64,
+    /// A step among others, and one that waits for its result.
+    middle: f64,
+    alone: f64,
+    /// What a short block takes beside its steps, and a longer one beside those between the outer
+    /// steps.
+    around: f64,
+    ends: f64,
 }

@@ -130,7 +130,6 @@ impl Writer<'_> {
         cast.own.at = self.next;
         self.take(cast.own.both());
         self.turns = self.turns.max(cast.own.rows);
-        self.short.insert(cast.own.columns as usize);
     }
 
     /// Cores request what the first step needs, and the first steps of their rows.

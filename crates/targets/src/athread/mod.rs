@@ -13,6 +13,7 @@ mod cost;
 mod expr;
 mod host;
 mod kernel;
+mod micro_kernels;
 mod modulo_buffers;
 mod multicast;
 mod operand;
@@ -35,6 +36,7 @@ use loops::{Diagnostic, Function};
 
 pub use chip::{Chip, REGISTERS, SW26010, SW26010_PRO};
 pub use host::{HostNames, TOO_FAR};
+pub use micro_kernels::MicroKernels;
 pub use target::{Athread, CHIP, Cores, PARALLEL, Parallel};
 use verify::{Property, Verdict};
 
@@ -47,6 +49,8 @@ pub struct Files {
     pub slave: String,
     /// Header with the arguments of the kernels: its name and text.
     pub header: Option<(String, String)>,
+    /// Files with functions that the slave file calls; they are the same for all programs.
+    pub micro_kernels: Vec<MicroKernels>,
     /// Build script.
     pub build: String,
     /// What of the mapping the slave file makes no use of, and why.
@@ -98,7 +102,7 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
     }
     let stem = &crate::stem(stem);
     let name = header_name(stem);
-    let (slave, notes) = slave::file(functions, &name, chip)?;
+    let slave::SlaveFile { text: slave, notes, micro_kernels } = slave::file(functions, &name, chip)?;
     let guard: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
     let guard = format!("LOZENGE_{guard}");
@@ -118,7 +122,8 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
         host: String::new(),
         slave,
         header: Some((name, header)),
-        build: build_script(stem, chip, &[]),
+        build: build_script(stem, chip, &micro_kernels, &[]),
+        micro_kernels,
         notes,
         followed,
         unchecked,
@@ -155,9 +160,9 @@ pub fn with_sources(build: &str, folder: &str) -> String {
     build.replacen(SOURCES, &format!("{SOURCES}[ -n \"$SOURCES\" ] || SOURCES={folder}\n"), 1)
 }
 
-/// The script that builds the files of a program, and further files for the host by these names
-/// (without their ending).
-pub fn build_script(stem: &str, chip: &Chip, more: &[&str]) -> String {
+/// The script that builds the files of a program with its micro-kernels, and further files for the
+/// host by these names (without their ending).
+pub fn build_script(stem: &str, chip: &Chip, micro_kernels: &[MicroKernels], more: &[&str]) -> String {
     let (host, slave, hybrid) = if chip.crts {
         ("swgcc -mhost -O2", "swgcc -mslave -msimd -O2", "swgcc -mhybrid")
     } else {
@@ -166,6 +171,10 @@ pub fn build_script(stem: &str, chip: &Chip, more: &[&str]) -> String {
     let name = chip.name;
     let mut objects = format!("\"$here/{stem}_host.o\" \"$here/{stem}_slave.o\"");
     let mut compile = String::new();
+    for MicroKernels { stem: file, .. } in micro_kernels {
+        compile.push_str(&format!("{slave} ${{CFLAGS:-}} -c \"$here/{file}.c\" -o \"$here/{file}.o\"\n"));
+        objects.push_str(&format!(" \"$here/{file}.o\""));
+    }
     for file in more {
         compile.push_str(&format!(
             "{host} ${{SOURCES:+-I\"$SOURCES\"}} ${{CFLAGS:-}} -c \"$here/{file}.c\" -o \"$here/{file}.o\"\n"

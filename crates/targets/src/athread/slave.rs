@@ -18,7 +18,7 @@ use super::outer_prefetch::Outer;
 use super::prefetch::{Led, bound, used_once};
 use super::vector;
 
-pub(super) use file::file;
+pub(super) use file::{SlaveFile, file};
 
 /// The mark of the points of a tile.
 pub(super) const TILE: &str = "tile";
@@ -70,9 +70,6 @@ pub(super) struct Writer<'a> {
     pub(super) holds: BTreeSet<i64>,
     /// Rows of the largest box whose rows take turns.
     pub(super) turns: i64,
-    /// Steps of tiles that are written out in the functions of contractions, beside those that
-    /// always are.
-    pub(super) short: BTreeSet<usize>,
     /// Sizes, and what some of them are at most, as the host has asked before.
     pub(super) sizes: Vec<Name>,
     pub(super) bounds: Vec<(Name, i64)>,
@@ -124,7 +121,6 @@ impl<'a> Writer<'a> {
             held: vec![],
             holds: BTreeSet::new(),
             turns: 0,
-            short: BTreeSet::new(),
             sizes: vec![],
             bounds: vec![],
             kept: BTreeMap::new(),

@@ -160,6 +160,10 @@ impl Files {
             File { executable: true, ..File::new("build.sh", self.build) },
         ];
         files.extend(self.header.map(|(name, text)| File::new(name, text)));
+        for one in self.micro_kernels {
+            files.push(File::new(one.header_name(), one.header));
+            files.push(File::new(format!("{}.c", one.stem), one.source));
+        }
         Output { files, shown: 1, notes }
     }
 }

@@ -121,7 +121,6 @@ pub const DEFECTS: &[Defect] = &[
         "st_last = LOZENGE_FLOOR_DIV(np - 1, 8) + 2",
         "no share was brought in for",
     ),
-    ("doitgen-held", "&C4[8 * st * np]", 0, "&C4[8 * (st + 1) * np]", "holds another box"),
     ("doitgen-held", "np, 8, HELD_CORE_8", 0, "nq, 8, HELD_CORE_8", "holds another box"),
     (
         "doitgen-held",
@@ -247,13 +246,6 @@ pub const DEFECTS: &[Defect] = &[
         0,
         "jt < LOZENGE_FLOOR_DIV(n - 1, 800); jt++",
         "no share was brought in for",
-    ),
-    (
-        "gemver-stays",
-        "&x[800 * jt], LOZENGE_MIN(800",
-        0,
-        "&x[800 * (jt + 1)], LOZENGE_MIN(800",
-        "holds another box",
     ),
     ("gemver-stays", "&x[800 * jt], LOZENGE_MIN(800", 0, "&x[800 * jt], LOZENGE_MIN(400", "another box than"),
     (

@@ -53,6 +53,8 @@ struct Known {
 pub(super) fn digest(files: &Files, defines: &[String]) -> String {
     let mut hasher = DefaultHasher::new();
     (&files.host, &files.slave, &files.header, defines).hash(&mut hasher);
+    // Each by itself: without any, the number is that of earlier results.
+    files.micro_kernels.iter().for_each(|one| (&one.header, &one.source).hash(&mut hasher));
     format!("{:016x}", hasher.finish())
 }
 

@@ -6,10 +6,21 @@ use loops::{Diagnostic, Function, Name};
 use super::Writer;
 use crate::athread::chip::Chip;
 use crate::athread::expr::HOOKS;
-use crate::athread::{block, kernel, stationary_shares};
+use crate::athread::micro_kernels::MicroKernels;
+use crate::athread::{kernel, stationary_shares};
 use crate::openmp::scalars;
 
-/// The slave file of some functions, and notes about it.
+/// A slave file.
+pub(in crate::athread) struct SlaveFile {
+    /// Its text.
+    pub text: String,
+    /// What of the mapping it makes no use of.
+    pub notes: Vec<String>,
+    /// The functions that it calls from files of their own.
+    pub micro_kernels: Vec<MicroKernels>,
+}
+
+/// The slave file of some functions.
 ///
 /// # Errors
 /// `T0001` for what slave code cannot say; `T0005` if buffers do not fit in local memory.
@@ -17,13 +28,13 @@ pub(in crate::athread) fn file(
     functions: &[&Function],
     header: &str,
     chip: &Chip,
-) -> Result<(String, Vec<String>), Diagnostic> {
+) -> Result<SlaveFile, Diagnostic> {
     let (mut bodies, mut notes) = (String::new(), Vec::new());
     let mut bytes = 0;
     let mut replies = std::collections::BTreeSet::new();
     let (mut helpers, mut exchanges, mut slots) = (None, false, 0);
     let mut holds = std::collections::BTreeSet::new();
-    let (mut turns, mut short) = (0, std::collections::BTreeSet::new());
+    let mut turns = 0;
     let mut contracts = Vec::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
@@ -40,7 +51,6 @@ pub(in crate::athread) fn file(
             slots = writer.slots.max(slots);
             holds.extend(writer.holds);
             turns = writer.turns.max(turns);
-            short.extend(writer.short);
             for kind in writer.contracts {
                 if !contracts.contains(&kind) {
                     contracts.push(kind);
@@ -70,7 +80,12 @@ pub(in crate::athread) fn file(
     for include in chip.slave_headers() {
         text.push_str(&format!("#include <{include}>\n"));
     }
-    text.push_str(&format!("\n#include \"{header}\"\n\n{HOOKS}\n{}\n", scalars::macros()));
+    let micro_kernels: Vec<MicroKernels> = contracts.into_iter().map(MicroKernels::of).collect();
+    text.push_str(&format!("\n#include \"{header}\"\n"));
+    for one in &micro_kernels {
+        text.push_str(&format!("#include \"{}\"\n", one.header_name()));
+    }
+    text.push_str(&format!("\n{HOOKS}\n{}\n", scalars::macros()));
     text.push_str(&scalars::definitions(&bodies));
     text.push_str(&format!("/* Local memory for the buffers of all kernels. */\n__thread_local char lozenge_ldm[{}] __attribute__((aligned(64)));\n", bytes.max(64)));
     text.push_str(&chip.replies(&replies.into_iter().collect::<Vec<_>>()));
@@ -90,9 +105,6 @@ pub(in crate::athread) fn file(
     if slots > 0 {
         text.push_str(&chip.panels_of_columns(slots));
     }
-    for kind in contracts {
-        text.push_str(&block::functions(kind, &short));
-    }
     text.push_str(&bodies);
-    Ok((text, notes))
+    Ok(SlaveFile { text, notes, micro_kernels })
 }

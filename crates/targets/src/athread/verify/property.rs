@@ -51,7 +51,7 @@ sentences! {
         Calls: "arguments of micro-kernels", "The arguments of micro-kernels besides the buffers: offsets, row lengths, numbers of blocks.";
         Subscripts: "subscripts of local arrays", "Subscripts inside a buffer, other than in panels of columns.";
         Layout: "layout of local memory", "Alignment of buffers and the conditions that ask for it.";
-        Helpers: "helper functions", "The functions before the kernels that send words between cores and request rows in turn.";
+        Helpers: "helper functions", "The functions before the kernels that send words between cores and request rows in turn, and the micro-kernels.";
         Cycles: "modelled cycles", "The cycles that are counted for the model of time.";
     }
 }
