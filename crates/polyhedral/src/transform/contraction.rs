@@ -391,6 +391,9 @@ struct Plan<'a> {
     outer: Vec<&'a Loop>,
     /// The one of `outer` that runs in parallel instead of blocks.
     spread: Option<Name>,
+    /// Whether strips of columns run in parallel instead of blocks of rows, of which there are too
+    /// few.
+    by_strips: bool,
     i: Name,
     j: Name,
     k: Name,
@@ -467,9 +470,12 @@ impl<'a> Plan<'a> {
         let strips = if shared { stager.shape.strips } else { stager.shape.own_strips };
         let shape = Shape { strips, depth: (stager.shape.depth / each).max(2), ..stager.shape };
         let shape = shape.for_nest([i, j, k].map(extent), lanes, !taps.is_empty());
+        let few = extent(i).is_some_and(|rows| (rows - 1) / shape.block_rows + 1 < FEW);
+        let many = extent(j).is_none_or(|columns| columns / (shape.vectors * lanes) >= FEW);
         let mut plan = Plan {
             shape,
             split,
+            by_strips: shared && few && many,
             assign,
             outer,
             spread,
