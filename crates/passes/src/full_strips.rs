@@ -25,6 +25,8 @@ pub const PASS: Pass = Pass {
     run: |function| changed(function, separated(function)),
 };
 
+/// The most rows of a strip: more are no lanes that registers hold.
+const MOST_ROWS: i64 = 64;
 /// Bodies with more statements than this are not written twice.
 const LARGEST: usize = 60;
 
@@ -90,7 +92,8 @@ fn of_lanes(lanes: &Loop, strip: &Name) -> Option<Strips> {
     let first = Poly::of(&lanes.lower)?;
     let sides = [(a, b), (b, a)];
     sides.into_iter().find_map(|(rows, end)| {
-        let height = Poly::of(end)?.sub(&first)?.as_constant().filter(|height| *height > 1)?;
+        let height =
+            Poly::of(end)?.sub(&first)?.as_constant().filter(|height| (2..=MOST_ROWS).contains(height))?;
         let begins = first == Poly::var(strip).scale(height)?;
         let fixed = is_stable(rows) && !rows.mentions(strip) && matches!(**rows, Expr::Var(_));
         (begins && fixed).then(|| Strips { rows: (**rows).clone(), height })
@@ -143,6 +146,7 @@ mod tests {
         for body in [
             "for it in 0..(n - 1) floordiv 16 + 1 { for i in 16 * it..min(n, 16 * it + 16) { y[i] += 1.0 } }",
             "for it in 0..(n - 1) floordiv 8 + 1 { vec i in 8 * it..n { y[i] += 1.0 } }",
+            "for it in 0..(n - 1) floordiv 512 + 1 { vec i in 512 * it..min(n, 512 * it + 512) { y[i] += 1.0 } }",
             "for it in 1..(n - 1) floordiv 16 + 1 { vec i in 16 * it..min(n, 16 * it + 16) { y[i] += 1.0 } }",
         ] {
             assert_eq!(after(body), "", "{body}");
