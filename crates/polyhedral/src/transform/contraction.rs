@@ -314,6 +314,12 @@ fn extent(l: &Loop) -> Option<i64> {
     }
 }
 
+/// Whether there are too few blocks of rows for threads, and enough strips of columns.
+fn is_wide(i: &Loop, j: &Loop, shape: &Shape, lanes: i64) -> bool {
+    extent(i).is_some_and(|rows| (rows - 1) / shape.block_rows + 1 < FEW)
+        && extent(j).is_none_or(|columns| columns / (shape.vectors * lanes) >= FEW)
+}
+
 /// Iterations of a loop that are too few for threads, where that is known.
 const FEW: i64 = 8;
 
@@ -470,12 +476,10 @@ impl<'a> Plan<'a> {
         let strips = if shared { stager.shape.strips } else { stager.shape.own_strips };
         let shape = Shape { strips, depth: (stager.shape.depth / each).max(2), ..stager.shape };
         let shape = shape.for_nest([i, j, k].map(extent), lanes, !taps.is_empty());
-        let few = extent(i).is_some_and(|rows| (rows - 1) / shape.block_rows + 1 < FEW);
-        let many = extent(j).is_none_or(|columns| columns / (shape.vectors * lanes) >= FEW);
         let mut plan = Plan {
             shape,
             split,
-            by_strips: shared && few && many,
+            by_strips: shared && is_wide(i, j, &shape, lanes),
             assign,
             outer,
             spread,
