@@ -391,9 +391,13 @@ impl Simplifier<'_> {
         // b q + r: the quotient is q more than that of r, the remainder that of r, where `op`
         // rounds down.
         if floors {
+            // Where both parts are longer than the whole, nothing is won: `(12 - i) floordiv 2` is
+            // longer as `i floordiv 2 + 6 - i`, of which nobody sees the bounds.
+            let shorter = |q: &Expr, r: &Expr| size(q) + size(r) < size(a);
             let best = candidates(&pa, &pb)
                 .into_iter()
                 .filter(|(q, _)| q.as_constant() != Some(0))
+                .filter(|(q, r)| matches!((finished(q), finished(r)), (Some(q), Some(r)) if shorter(&q, &r)))
                 // What remains of a natural number must be natural too for `/` and `%` to round
                 // down.
                 .filter(|(_, r)| matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod) || self.facts.natural(r))

@@ -38,6 +38,9 @@ fn sums_are_collected_and_data_is_left() {
     assert_eq!(simplify::tidy(&sum), i());
     assert_eq!(simplify::tidy(&(Expr::Int(0) - i() + 5)), Expr::Int(5) - i());
     assert_eq!(simplify::tidy(&(Expr::Int(1) + i() - Expr::var("n"))), i() - Expr::var("n") + 1);
+    // `i floordiv 2 + 6 - i` is longer than what it says.
+    let halves = Expr::binary(loops::BinaryOp::FloorDiv, Expr::Int(12) - i(), Expr::Int(2));
+    assert_eq!(simplify::expr(&halves, &loops::facts::Facts::default()), halves);
     let data = Expr::load("a", vec![i() + 1 - 1]) + Expr::load("a", vec![i()]);
     assert_eq!(simplify::tidy(&data), Expr::load("a", vec![i()]) + Expr::load("a", vec![i()]));
     let huge = Expr::Int(i64::MAX) + i() + 1;

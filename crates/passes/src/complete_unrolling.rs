@@ -26,7 +26,7 @@ pub const PASS: Pass = Pass {
 };
 
 /// The most iterations of nested short loops: windows of 5 x 5 and 3 x 3 x 3.
-const COPIES: i64 = 32;
+pub(crate) const COPIES: i64 = 32;
 
 /// The function with such loops written out. A function that is nested too deeply comes back as it
 /// is.
@@ -44,10 +44,12 @@ fn inside(stmts: &[Stmt], depth: usize) -> Vec<Stmt> {
     for stmt in stmts {
         match stmt {
             // Without a loop around, nothing comes into lanes.
-            Stmt::Loop(l) if depth > 0 => match copies(l).filter(|copies| *copies <= COPIES) {
-                Some(_) => result.extend(merged(written_out(l))),
-                None => result.push(Stmt::Loop(Loop { body: inside(&l.body, depth + 1), ..l.clone() })),
-            },
+            Stmt::Loop(l) if depth > 0 => {
+                match copies(l, Conditions::Left).filter(|copies| *copies <= COPIES) {
+                    Some(_) => result.extend(merged(written_out(l))),
+                    None => result.push(Stmt::Loop(Loop { body: inside(&l.body, depth + 1), ..l.clone() })),
+                }
+            }
             Stmt::Loop(l) => result.push(Stmt::Loop(Loop { body: inside(&l.body, depth + 1), ..l.clone() })),
             other => result.push(other.map(&mut Expr::clone, &mut |body| inside(body, depth))),
         }
@@ -61,39 +63,61 @@ fn bounds(l: &Loop) -> Option<(i64, i64)> {
     (l.kind == LoopKind::Sequential && l.step > 0 && l.reductions.is_empty()).then_some((*lower, *upper))
 }
 
+/// What is done with loops that hold conditions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Conditions {
+    /// They are left as they are.
+    Left,
+    /// They are written out as others.
+    Allowed,
+}
+
 /// The statements that a loop becomes, for each of its own; none if it stays.
-fn copies(l: &Loop) -> Option<i64> {
+pub(crate) fn copies(l: &Loop, conditions: Conditions) -> Option<i64> {
     let (lower, upper) = bounds(l)?;
     let trips = upper.checked_sub(lower)?.max(0).checked_add(l.step - 1)? / l.step;
-    let own = l.body.iter().map(|stmt| match stmt {
+    trips.checked_mul(statements(&l.body, conditions)?)
+}
+
+/// How many statements these become.
+fn statements(stmts: &[Stmt], conditions: Conditions) -> Option<i64> {
+    let own = |stmt: &Stmt| match stmt {
         Stmt::Assign(_) => Some(1),
-        Stmt::Loop(inner) => copies(inner),
+        Stmt::Loop(inner) => copies(inner, conditions),
+        Stmt::If { then, otherwise, .. } if conditions == Conditions::Allowed => {
+            statements(then, conditions)?.checked_add(statements(otherwise, conditions)?)
+        }
         _ => None,
-    });
-    let most = own.sum::<Option<i64>>()?;
-    trips.checked_mul(most)
+    };
+    stmts.iter().map(own).sum()
 }
 
 /// All iterations of a loop, with those of the loops in it.
-fn written_out(l: &Loop) -> Vec<Stmt> {
+pub(crate) fn written_out(l: &Loop) -> Vec<Stmt> {
     let Some((lower, upper)) = bounds(l) else { return vec![Stmt::Loop(l.clone())] };
     let mut result = Vec::new();
     let mut at = lower;
     while at < upper {
         let here = BTreeMap::from([(l.var.clone(), Expr::Int(at))]);
-        for stmt in substitute(&l.body, &here) {
-            match stmt {
-                Stmt::Loop(inner) => result.extend(written_out(&inner)),
-                other => result.push(other),
-            }
-        }
+        result.extend(substitute(&l.body, &here).iter().flat_map(straight));
         at += l.step;
     }
     result
 }
 
+/// A statement with the short loops in it written out.
+fn straight(stmt: &Stmt) -> Vec<Stmt> {
+    match stmt {
+        Stmt::Loop(inner) => written_out(inner),
+        other => {
+            let mut inside = |stmts: &[Stmt]| stmts.iter().flat_map(straight).collect();
+            vec![other.map(&mut Expr::clone, &mut inside)]
+        }
+    }
+}
+
 /// Updates of one element that follow each other as one statement.
-fn merged(stmts: Vec<Stmt>) -> Vec<Stmt> {
+pub(crate) fn merged(stmts: Vec<Stmt>) -> Vec<Stmt> {
     let mut result: Vec<Stmt> = Vec::new();
     for stmt in stmts {
         if let (Stmt::Assign(next), Some(Stmt::Assign(last))) = (&stmt, result.last_mut())

@@ -26,6 +26,7 @@ mod constant_folding;
 mod copy_propagation;
 mod dead_code;
 mod early_exit;
+mod full_strips;
 mod guard_bounds;
 mod guard_striding;
 mod if_conversion;
@@ -33,6 +34,7 @@ mod index_set_splitting;
 mod invariant_code_motion;
 mod invariant_fills;
 mod labels;
+mod lane_unrolling;
 mod loop_coalescing;
 mod loop_collapsing;
 mod loop_distribution;
@@ -44,6 +46,7 @@ mod predictive_commoning;
 mod range_propagation;
 mod reduction_lanes;
 mod register_promotion;
+mod register_transposition;
 mod reverse_if_conversion;
 mod rotating_registers;
 mod scalar_expansion;
@@ -64,7 +67,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 39] = [
+pub const ALL: [&Pass; 42] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -80,7 +83,10 @@ pub const ALL: [&Pass; 39] = [
     &ONE_THREAD_FUSION,
     &PIVOT_SPLITTING,
     &COMPLETE_UNROLLING,
+    &UNROLLING_IN_LANES,
     &OUTER_LOOP_VECTORIZATION,
+    &FULL_STRIPS,
+    &REGISTER_TRANSPOSITION,
     &CACHE_TILING,
     &ACCUMULATOR_COALESCING,
     &LOOP_COALESCING,
@@ -188,8 +194,12 @@ pub const SCHEDULED: Pipeline = Pipeline {
     name: "scheduled",
     about: "C regions and other loops, after the affine scheduler",
     passes: &[
+        &UNROLLING_IN_LANES,
+        &IF_CONVERSION,
         &INDEX_SET_SPLITTING,
         &GUARD_STRIDING,
+        &FULL_STRIPS,
+        &REGISTER_TRANSPOSITION,
         &SMALL_TEAMS,
         &OUTER_LOOP_VECTORIZATION,
         &SKEWED_ROWS,
@@ -220,12 +230,14 @@ pub use constant_folding::PASS as CONSTANT_FOLDING;
 pub use copy_propagation::PASS as COPY_PROPAGATION;
 pub use dead_code::PASS as DEAD_CODE;
 pub use early_exit::PASS as EARLY_EXIT;
+pub use full_strips::PASS as FULL_STRIPS;
 pub use guard_bounds::PASS as GUARD_BOUNDS;
 pub use guard_striding::PASS as GUARD_STRIDING;
 pub use if_conversion::PASS as IF_CONVERSION;
 pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
 pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
 pub use invariant_fills::PASS as INVARIANT_FILLS;
+pub use lane_unrolling::PASS as UNROLLING_IN_LANES;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
 pub use loop_collapsing::PASS as LOOP_COLLAPSING;
 pub use loop_distribution::PASS as LOOP_DISTRIBUTION;
@@ -237,6 +249,7 @@ pub use predictive_commoning::PASS as PREDICTIVE_COMMONING;
 pub use range_propagation::PASS as RANGE_PROPAGATION;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use register_promotion::PASS as REGISTER_PROMOTION;
+pub use register_transposition::PASS as REGISTER_TRANSPOSITION;
 pub use reverse_if_conversion::PASS as REVERSE_IF_CONVERSION;
 pub use rotating_registers::PASS as ROTATING_REGISTERS;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;

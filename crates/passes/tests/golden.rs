@@ -235,3 +235,18 @@ fn loop_distribution_around_calls() {
 fn conditional_moves_in_chains() {
     check_same(&passes::CONDITIONAL_MOVES, &[0, 1, 2, 9]);
 }
+
+#[test]
+fn unrolling_in_lanes_of_neighbours() {
+    check_same(&passes::UNROLLING_IN_LANES, &[0, 1, 2, 3, 9]);
+}
+
+#[test]
+fn full_strips_of_rows() {
+    check_same(&passes::FULL_STRIPS, &[0, 1, 3, 4, 5, 8, 11]);
+}
+
+#[test]
+fn register_transposition_of_rows() {
+    check_same(&passes::REGISTER_TRANSPOSITION, &[0, 1, 2, 3, 5]);
+}

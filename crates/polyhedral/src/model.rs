@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use isl::{Ctx, Dim, Map, MultiPwAff, Set, Space, UnionMap, UnionSet};
 use loops::visit::{assigns, nodes};
 use loops::{
-    Access, ArrayDecl, Assign, Component, Diagnostic, Expr, Function, Loop, LoopKind, Name, ReduceOp, Stmt,
+    Access, ArrayDecl, Assign, Component, Diagnostic, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp,
+    Stmt,
 };
 
 use crate::affine::Frame;
@@ -195,6 +196,13 @@ impl Model {
     /// Those of the set library.
     pub fn domain(&self) -> Result<UnionSet> {
         UnionSet::of(&self.ctx, self.statements.iter().map(|s| &s.domain)).map_err(fault::library)
+    }
+
+    /// Whether the elements of an array are integers, whose sums are exact in any order.
+    pub(crate) fn is_integer(&self, array: &Name) -> bool {
+        let params = self.function.params.iter().map(|param| (&param.name, &param.elem));
+        let mut all = params.chain(self.locals.iter().map(|decl| (&decl.name, &decl.elem)));
+        all.any(|(name, elem)| name == array && matches!(elem, Elem::Scalar(scalar) if scalar.is_int()))
     }
 
     /// The statement with this tuple.

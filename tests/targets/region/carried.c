@@ -1,7 +1,7 @@
 #ifndef LOZENGE_MAX
 #define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))
 #endif
-  #pragma omp parallel for firstprivate(m) schedule(dynamic) if ((double)((long)n + 1) * (long)m > 5000)
+  #pragma omp parallel for firstprivate(m, n) schedule(dynamic) if ((double)((long)n + 1) * (long)m > 5000)
   for (long i = 0; i < (long)n + 1; i++) {
     if (1 < (long)m + 1) {
       int a_value = a_c[i];

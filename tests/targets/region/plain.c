@@ -1,4 +1,4 @@
-  #pragma omp parallel for if (n > 10000)
+  #pragma omp parallel for firstprivate(n) if (n > 10000)
   for (long i = 0; i < n; i++) {
     a_c[i] = a_c[i] * 2.0f;
   }

@@ -38,7 +38,7 @@
     double *__restrict half = LOZENGE_ALIGN(half_block);
     {
       int threads = 0;
-      #pragma omp parallel firstprivate(m) if ((double)n * m > 2500)
+      #pragma omp parallel firstprivate(m, n) if ((double)n * m > 2500)
       {
         double s_part;
         void *row_part_block = __builtin_malloc(LOZENGE_EXTENT(m) * sizeof(double) + 64);

@@ -7,7 +7,7 @@
 #ifndef LOZENGE_ALIGN
 #define LOZENGE_ALIGN(p) ((void *)(((__UINTPTR_TYPE__)(p) + 63) / 64 * 64))
 #endif
-  #pragma omp parallel
+  #pragma omp parallel firstprivate(alpha_c, m, n, p)
   {
     void *panel_block = __builtin_malloc(32 * LOZENGE_EXTENT(m) * sizeof(double) + 64);
     if (!panel_block) {

@@ -314,6 +314,12 @@ fn extent(l: &Loop) -> Option<i64> {
     }
 }
 
+/// Whether there are too few blocks of rows for threads, and enough strips of columns.
+fn is_wide(i: &Loop, j: &Loop, shape: &Shape, lanes: i64) -> bool {
+    extent(i).is_some_and(|rows| (rows - 1) / shape.block_rows + 1 < FEW)
+        && extent(j).is_none_or(|columns| columns / (shape.vectors * lanes) >= FEW)
+}
+
 /// Iterations of a loop that are too few for threads, where that is known.
 const FEW: i64 = 8;
 
@@ -391,6 +397,9 @@ struct Plan<'a> {
     outer: Vec<&'a Loop>,
     /// The one of `outer` that runs in parallel instead of blocks.
     spread: Option<Name>,
+    /// Whether strips of columns run in parallel instead of blocks of rows, of which there are too
+    /// few.
+    by_strips: bool,
     i: Name,
     j: Name,
     k: Name,
@@ -470,6 +479,7 @@ impl<'a> Plan<'a> {
         let mut plan = Plan {
             shape,
             split,
+            by_strips: shared && is_wide(i, j, &shape, lanes),
             assign,
             outer,
             spread,

@@ -4,7 +4,7 @@
 //! strip of its rows, and a strip is still near when the next statement reads it. In a strip a sum
 //! along each row keeps its order (nothing is reassociated): the rows are the lanes of the vector,
 //! and the columns are run one after the other. What adds rows to a vector, or changes the matrix,
-//! runs along the row.
+//! runs along the row. So do sums of integers, which are exact in any order.
 //!
 //! A triangular solve needs the rows above a row, so its strips are run one after the other: first
 //! what the rows of earlier strips give, row by row in lanes, then the small triangle in the order
@@ -41,7 +41,7 @@ struct Role {
     row: usize,
     /// The loop over columns, if it is in one.
     column: Option<usize>,
-    /// Whether it sums along rows.
+    /// Whether it sums along rows, in an order that has to stay.
     sums: bool,
 }
 
@@ -159,7 +159,7 @@ fn roles(model: &Model, nest: &[usize]) -> Option<Roles> {
         let statement = &model.statements[*k];
         let role = match statement.loops.len() {
             1 => Role { row: 0, column: None, sums: false },
-            2 => role(statement)?,
+            2 => role(model, statement)?,
             _ => return None,
         };
         found.insert(*k, role);
@@ -170,7 +170,7 @@ fn roles(model: &Model, nest: &[usize]) -> Option<Roles> {
 }
 
 /// The role of a statement in two loops: by the matrices that it touches, which must agree.
-fn role(statement: &Statement) -> Option<Role> {
+fn role(model: &Model, statement: &Statement) -> Option<Role> {
     let iterators = statement.iterators();
     let target = &statement.assign.target;
     // The iterator that a subscript is, forward or backward.
@@ -202,11 +202,13 @@ fn role(statement: &Statement) -> Option<Role> {
     }
     let row = row.filter(|_| fits)?;
     let column = 1 - row;
-    let sums = match target.indices.as_slice() {
+    let along_row = match target.indices.as_slice() {
         [a] => one(a) == Some(row),
         [_, _] => false,
         _ => return None,
     };
+    // C compilers make lanes of a sum of integers along its row, where elements are side by side.
+    let sums = along_row && !model.is_integer(&target.array);
     Some(Role { row, column: Some(column), sums })
 }
 

@@ -86,6 +86,7 @@ pub enum Helper {
     AddBytePairs,
     AddNaturalPairs,
     Transpose,
+    NativeTranspose,
 }
 
 impl Helper {
@@ -186,6 +187,7 @@ int omp_get_max_threads(void);
             Helper::AddBytePairs => pairs::OF_BYTES,
             Helper::AddNaturalPairs => pairs::OF_NATURALS,
             Helper::Transpose => transpositions::FUNCTION,
+            Helper::NativeTranspose => transpositions::MACRO,
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
             Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
             // Equal numbers differ in the sign of zero at most: the smaller has it if one of them
@@ -534,7 +536,10 @@ static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
 impl Helper {
     /// The name of the C function or reduction, if it is one.
     pub fn function(self) -> Option<&'static str> {
-        if matches!(self, Helper::AddWordPairs | Helper::AddBytePairs | Helper::AddNaturalPairs) {
+        if matches!(
+            self,
+            Helper::AddWordPairs | Helper::AddBytePairs | Helper::AddNaturalPairs | Helper::NativeTranspose
+        ) {
             return None;
         }
         match self {

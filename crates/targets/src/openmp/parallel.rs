@@ -185,38 +185,47 @@ impl Lower<'_> {
         Some(name)
     }
 
-    /// ` firstprivate(n, m)`: the sizes and outer loop variables that a parallel loop reads, if it
-    /// stores integers. Shared variables are in memory. A compiler that cannot distinguish such a
-    /// store from a size would load the size again after each store.
+    /// ` firstprivate(A, m, n)`: the pointers, sizes, outer loop variables and numbers that a
+    /// parallel loop reads. Shared variables are in memory, all through the function around the
+    /// loop: a compiler that cannot distinguish a store from one of them would load it again after
+    /// each store, and `clang` loses what `restrict` says of a pointer.
     fn copies(&self, l: &Loop) -> String {
         if !self.native {
             return String::new();
         }
         let variable = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let (mut stores, mut bytes, mut names) = (false, false, BTreeSet::new());
-        let mut arrays = BTreeSet::new();
+        let (mut names, mut arrays, mut written) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut used: BTreeSet<Name> = l.lower.vars().into_iter().chain(l.upper.vars()).collect();
+        written.extend(l.reductions.iter().map(|(_, array)| array.clone()));
         for stmt in nodes(&l.body) {
-            if let Stmt::Assign(assign) = stmt
-                && !assign.target.indices.is_empty()
-                && let Some(Binding::Array(array)) = self.scope.get(&assign.target.array)
-            {
-                stores |= matches!(array.elem, Elem::Scalar(elem) if elem.is_int());
-                bytes |= matches!(array.elem, Elem::Scalar(elem) if elem.bytes() == 1);
-                arrays.insert(assign.target.array.clone());
+            match stmt {
+                Stmt::Assign(assign) if assign.target.indices.is_empty() => {
+                    written.insert(assign.target.array.clone());
+                }
+                Stmt::Assign(assign) => {
+                    arrays.insert(assign.target.array.clone());
+                }
+                Stmt::Local(decl) => {
+                    written.insert(decl.name.clone());
+                }
+                _ => {}
             }
             arrays.extend(stmt.exprs().into_iter().flat_map(Expr::arrays));
-            names.extend(stmt.exprs().into_iter().flat_map(Expr::vars).filter_map(|var| {
-                match self.scope.get(&var) {
-                    Some(Binding::Index(CExpr::Name(name))) if variable(name) => Some(name.clone()),
-                    _ => None,
+            used.extend(stmt.exprs().into_iter().flat_map(Expr::vars));
+        }
+        names.extend(used.iter().filter_map(|var| match self.scope.get(var) {
+            Some(Binding::Index(CExpr::Name(name))) if variable(name) => Some(name.clone()),
+            _ => None,
+        }));
+        for array in arrays.difference(&written) {
+            match self.scope.get(array) {
+                Some(Binding::Array(own)) if own.dims.is_empty() && own.members.is_empty() => {
+                    names.extend(if let CExpr::Name(name) = &own.base { Some(name.clone()) } else { None });
                 }
-            }));
+                _ => names.extend(self.pointers.get(array).cloned()),
+            }
         }
-        // A byte that is stored may be one of a pointer as well.
-        if bytes {
-            names.extend(arrays.iter().filter_map(|array| self.pointers.get(array).cloned()));
-        }
-        if !stores || names.is_empty() {
+        if names.is_empty() {
             return String::new();
         }
         format!(" firstprivate({})", names.into_iter().collect::<Vec<_>>().join(", "))

@@ -11,6 +11,7 @@ use crate::openmp::helpers::Helper;
 use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
 use crate::openmp::scope::Form;
+use crate::openmp::types::elem_bytes;
 
 /// Rows and columns of a block.
 const SIDE: i64 = 4;
@@ -22,6 +23,7 @@ pub(crate) struct Transposition<'l> {
     inner: &'l Loop,
     to: &'l Access,
     from: &'l Access,
+    scalar: Scalar,
 }
 
 impl Lower<'_> {
@@ -37,14 +39,18 @@ impl Lower<'_> {
             trips(l) == Some(SIDE) && l.lower == Expr::Int(0) && l.step.max(1) == 1 && l.reductions.is_empty()
         };
         let kinds = matches!(l.kind, LoopKind::Unroll(_)) && inner.kind == LoopKind::Vector;
+        let Elem::Scalar(scalar @ (Scalar::F32 | Scalar::F64)) = self.array(&target.array).ok()?.elem else {
+            return None;
+        };
         let plain = |access: &Access| access.indices.iter().all(|e| !e.has_loads());
         let along = |access: &Access, by: &Loop, other: &Loop| {
-            let beside = self.adjacent(access, &by.var, Scalar::F32) || self.in_rows(access, &by.var);
+            let beside = self.adjacent(access, &by.var, scalar) || self.in_rows(access, &by.var);
             beside && access.indices.iter().any(|e| e.mentions(&other.var))
         };
         let fits = kinds
             && !self.paper()
-            && !self.native
+            && (!self.native || self.is_block(target))
+            && (self.native || scalar == Scalar::F32)
             && !self.in_simd
             && whole(l)
             && whole(inner)
@@ -53,7 +59,13 @@ impl Lower<'_> {
             && plain(from)
             && along(target, inner, l)
             && along(from, l, inner);
-        fits.then_some(Transposition { inner, to: target, from })
+        fits.then_some(Transposition { inner, to: target, from, scalar })
+    }
+
+    /// Whether an access is to a small array of our own, which holds one block.
+    fn is_block(&self, access: &Access) -> bool {
+        self.array(&access.array)
+            .is_ok_and(|array| array.stack && array.dims.iter().all(|dim| *dim == CExpr::int(SIDE)))
     }
 
     /// Whether neighbouring values of `var` are elements side by side of rows that follow each
@@ -100,7 +112,14 @@ impl Lower<'_> {
                 args.push(CExpr::unary("&", self.access(&first)?.0));
             }
         }
-        let call = self.helper(Helper::Transpose, "lozenge_transpose_f32", args);
+        if !self.native {
+            let call = self.helper(Helper::Transpose, "lozenge_transpose_f32", args);
+            return Ok(vec![CStmt::Expr(call)]);
+        }
+        let bytes = i64::try_from(elem_bytes(&Elem::Scalar(block.scalar))).unwrap_or(SIDE);
+        let ty = CExpr::literal(self.scalar_type(block.scalar));
+        args.splice(..0, [ty, CExpr::int(bytes)]);
+        let call = self.helper(Helper::NativeTranspose, "LOZENGE_TRANSPOSE", args);
         Ok(vec![CStmt::Expr(call)])
     }
 }
@@ -136,3 +155,28 @@ static inline void lozenge_transpose_f32(const float *a, const float *b, const f
 #endif
 }
 ";
+
+/// The same as a macro, for numbers of a type with so many bytes: the C of a region has no place
+/// for functions.
+pub(crate) const MACRO: &str = "\
+#define LOZENGE_TRANSPOSE(type, bytes, a, b, c, d, p, q, r, s) \\
+    for (int lozenge_k = 0; lozenge_k < 4; lozenge_k++) { \\
+        const type *lozenge_row = lozenge_k == 0 ? a : lozenge_k == 1 ? b : lozenge_k == 2 ? c : d; \\
+        (p)[lozenge_k] = lozenge_row[0], (q)[lozenge_k] = lozenge_row[1]; \\
+        (r)[lozenge_k] = lozenge_row[2], (s)[lozenge_k] = lozenge_row[3]; \\
+    }
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#undef LOZENGE_TRANSPOSE
+#define LOZENGE_TURN(x, y, i, j, k, l) __builtin_shufflevector(lozenge_##x, lozenge_##y, i, j, k, l)
+#define LOZENGE_TRANSPOSE(type, bytes, a, b, c, d, p, q, r, s) { \\
+    typedef type lozenge_four __attribute__((vector_size(4 * bytes), aligned(bytes), may_alias)); \\
+    lozenge_four lozenge_w = *(const lozenge_four *)(a), lozenge_x = *(const lozenge_four *)(b); \\
+    lozenge_four lozenge_y = *(const lozenge_four *)(c), lozenge_z = *(const lozenge_four *)(d); \\
+    lozenge_four lozenge_wx = LOZENGE_TURN(w, x, 0, 4, 2, 6), lozenge_xw = LOZENGE_TURN(w, x, 1, 5, 3, 7); \\
+    lozenge_four lozenge_yz = LOZENGE_TURN(y, z, 0, 4, 2, 6), lozenge_zy = LOZENGE_TURN(y, z, 1, 5, 3, 7); \\
+    *(lozenge_four *)(p) = LOZENGE_TURN(wx, yz, 0, 1, 4, 5); \\
+    *(lozenge_four *)(q) = LOZENGE_TURN(xw, zy, 0, 1, 4, 5); \\
+    *(lozenge_four *)(r) = LOZENGE_TURN(wx, yz, 2, 3, 6, 7); \\
+    *(lozenge_four *)(s) = LOZENGE_TURN(xw, zy, 2, 3, 6, 7); \\
+}
+#endif";

@@ -52,6 +52,8 @@ impl Plan<'_> {
             Split::Rows => (LoopKind::Parallel, LoopKind::Sequential),
             Split::Columns => (LoopKind::Sequential, LoopKind::Parallel),
         };
+        let (by_blocks, by_strips) =
+            if self.by_strips { (LoopKind::Sequential, by_rows) } else { (by_rows, LoopKind::Sequential) };
         // The loops that stay outside, with what is known inside them.
         let mut known: Vec<Linear<Name>> = Vec::new();
         let mut outer = Vec::new();
@@ -131,9 +133,9 @@ impl Plan<'_> {
         let kernel = self.tile(stager, &tiles, &row, &column)?;
         let kernel =
             vec![stepped(&tiles.i_strip, row_strips.0, row_strips.1, 1, LoopKind::Sequential, kernel)];
-        in_i.push(stepped(&tiles.j_strip, strips.0, strips.1, 1, LoopKind::Sequential, kernel));
+        in_i.push(stepped(&tiles.j_strip, strips.0, strips.1, 1, by_strips, kernel));
         let (low, high) = rows.bounds()?;
-        in_k.push(stepped(&tiles.i_block, low, high, self.shape.block_rows, by_rows, in_i));
+        in_k.push(stepped(&tiles.i_block, low, high, self.shape.block_rows, by_blocks, in_i));
         let (low, high) = steps.bounds()?;
         let body = vec![stepped(&tiles.k_block, low, high, self.shape.depth, LoopKind::Sequential, in_k)];
         let (low, high) = columns_bounds;
