@@ -1,11 +1,11 @@
 //! A model in a newer version of the standard operators.
 //!
 //! Of each node, the versions of its operator between the old and the new one are gone through in
-//! order (`steps`). An attribute that became an input gets a constant. What has another default
-//! gets the old one. What was renamed gets its new name. A node of which this is not known is
-//! refused: nothing is guessed. Models of an older version are not made.
+//! order (`version_steps`). An attribute that became an input gets a constant. What has another
+//! default gets the old one. What was renamed gets its new name. A node of which this is not known
+//! is refused: nothing is guessed. Models of an older version are not made.
 
-mod steps;
+mod version_steps;
 
 use loops::{Code, Diagnostic};
 
@@ -13,6 +13,7 @@ use crate::bodies;
 use crate::graph::{Graph, NodeId};
 use crate::infer::label;
 use crate::model::{Model, NEWEST_OPSET};
+use crate::opsets;
 use crate::schema::{self, Schema};
 
 /// The first version of the file format that has a version of the standard operators, for operator
@@ -25,8 +26,9 @@ const FORMATS: [(i64, i64); 11] =
 /// input.
 ///
 /// # Errors
-/// `G0410` if the version is not known or older than the model's, and at the first node that cannot
-/// be written for it; the model may be changed then.
+/// `G0212` if the model has an operator of a version that is not known. `G0410` if the version is
+/// not known or older than the model's, and at the first node that cannot be written for it; the
+/// model may be changed then.
 pub fn upgrade(model: &mut Model, to: i64) -> Result<usize, Diagnostic> {
     let from = model.opset();
     if !(1..=NEWEST_OPSET).contains(&to) {
@@ -38,6 +40,7 @@ pub fn upgrade(model: &mut Model, to: i64) -> Result<usize, Diagnostic> {
         return Err(Diagnostic::general(CODE, format!("{message}, which is newer than {to}"))
             .help("operators are only taken to newer versions"));
     }
+    opsets::check(model)?;
     let changed = in_graph(model, from, to)?;
     model.opsets.iter_mut().filter(|(domain, _)| domain.is_empty()).for_each(|(_, version)| *version = to);
     let needed = FORMATS.iter().rev().find(|(first, _)| *first <= to).map_or(3, |(_, format)| *format);
@@ -75,23 +78,24 @@ fn in_graph(model: &mut Model, from: i64, to: i64) -> Result<usize, Diagnostic> 
 /// Whether the node is written otherwise.
 fn node(graph: &mut Graph, id: NodeId, from: i64, to: i64) -> Result<bool, Diagnostic> {
     // It told in the first versions which inputs may be overwritten.
-    let mut changed = steps::take(graph, id, "consumed_inputs").is_some();
+    let mut changed = version_steps::take(graph, id, "consumed_inputs").is_some();
     let mut at = from;
     // Each step is to the next version of the operator, which may have another name from then on.
     loop {
         let name = graph.node(id).op().name.clone();
         let versions = schema::versions("", &name);
-        let next = steps::renamed(&name).map(|(since, _)| since);
+        let next = version_steps::renamed(&name).map(|(since, _)| since);
         let next = versions.iter().map(|schema| schema.since).chain(next).filter(|since| *since > at).min();
         let Some(next) = next.filter(|next| *next <= to) else { break };
         let old = versions.iter().rev().find(|schema| schema.since <= at);
-        if let Some((_, new_name)) = steps::renamed(&name).filter(|(since, _)| *since == next) {
+        if let Some((_, new_name)) = version_steps::renamed(&name).filter(|(since, _)| *since == next) {
             graph.node_entry(id).op = crate::graph::Operator::standard(new_name);
             graph.node_entry(id).origin = None;
             changed = true;
         }
         let name = graph.node(id).op().name.clone();
-        changed |= steps::step(graph, id, &name, next, to).map_err(|why| refused(graph, id, to, &why))?;
+        changed |=
+            version_steps::step(graph, id, &name, next, to).map_err(|why| refused(graph, id, to, &why))?;
         let new = schema::versions("", &name).iter().find(|schema| schema.since == next);
         if let Some(new) = new {
             fits(graph, id, old, new).map_err(|why| refused(graph, id, to, &why))?;

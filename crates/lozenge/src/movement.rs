@@ -13,9 +13,9 @@ use crate::pipeline::{Front, Lowered};
 use crate::request::Request;
 
 /// The least value that an open size is tried with. Each next one is twice as large.
-const FIRST: i64 = 40;
+const FIRST: i64 = 5;
 /// The values that are tried.
-const VALUES: u32 = 16;
+const VALUES: u32 = 20;
 /// Seed of the data; what is moved depends on it only where data decides.
 const SEED: u64 = 1;
 
@@ -85,19 +85,27 @@ fn sizes(lowered: &Lowered, text: &Function, given: &Sizes, steps: u64) -> Resul
     if open.is_empty() || given.keys().any(|name| !text.sizes.contains(name)) {
         return bind::sizes(text, given, &BTreeMap::new());
     }
-    let tried = |k: u32| {
+    let tried = |k: u32| -> Result<Sizes, Failure> {
         let mut sizes = given.clone();
         sizes.extend(open.iter().map(|name| ((*name).clone(), FIRST << k)));
         let run = run(lowered, text, &sizes, steps)?;
         interp::run(text, &run.sizes, run.arguments, &run.options)?;
         Ok(sizes)
     };
-    let mut largest = tried(0).map_err(|failure: Failure| failure.help("`--size NAME=N` sets a size"))?;
-    for k in 1..VALUES {
-        match tried(k) {
-            Ok(sizes) => largest = sizes,
-            Err(_) => break,
+    let mut largest: Option<Result<Sizes, Failure>> = None;
+    for k in 0..VALUES {
+        match (tried(k), &largest) {
+            (Ok(sizes), _) => largest = Some(Ok(sizes)),
+            (Err(_), Some(Ok(_))) => break,
+            // A text may need more than the least sizes.
+            (Err(failure), _) => {
+                let too_long = failure.diagnostics.first().is_some_and(|d| d.code.0 == "L0308");
+                largest = Some(Err(failure.help("`--size NAME=N` sets a size")));
+                if too_long {
+                    break;
+                }
+            }
         }
     }
-    Ok(largest)
+    largest.unwrap_or_else(|| bind::sizes(text, given, &BTreeMap::new()))
 }
