@@ -59,6 +59,6 @@ impl<'f> ByteFilters<'f> {
             });
         };
         let pair = packed.matrix(group).at(&line.int(), 1, k, &int(0));
-        pairs::word(&self.pairs.bytes(&pair, &None).map(|byte| (self.shift)(cx, byte, filter)))
+        pairs::word(&self.pairs.bytes(&pair).map(|byte| (self.shift)(cx, byte, filter)))
     }
 }

@@ -11,7 +11,7 @@ use super::epilogue::Stages;
 use super::packing::Packed;
 use super::pairs::Bytes;
 use super::sliding::{MOST_TAPS, Rows, sliding};
-use super::tiles::{self, Product, Side, WORTH_TILES, concatenated, packing};
+use super::tiles::{self, Element, Product, Side, WORTH_TILES, concatenated, packing};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
@@ -461,8 +461,8 @@ fn sample(
                 bytes.pairs.word(cx, k, |cx, channel, tap| element(cx, Some(channel), tap, column))
             };
             let extents = [per_group, columns];
-            let (pairs, right) = (bytes.pairs, Side::Elements(&right));
-            let product = Bytes { extents, pairs, registers, left: &left, right, last: &with_last };
+            let (pairs, left, right) = (bytes.pairs, &left, &right);
+            let product = Bytes { extents, pairs, registers, left, right, last: &with_last };
             let product = product.build(cx);
             return placed(cx, product);
         }
@@ -473,9 +473,9 @@ fn sample(
         let right = |cx: &mut Cx, k: &Val, column: &Val| element(cx, None, k, column);
         let in_rows = image.form == Form::Sample && win.kernel.iter().chain(&win.strides).all(|n| *n == 1);
         let right = if in_rows { Side::Rows(&right) } else { Side::Elements(&right) };
-        let (pairs, last) = (false, &with_last);
+        let (element, last) = (Element::Number, &with_last);
         let (extents, cut) = (tiles::sizes(extents), tiles::Cut::default());
-        let product = Product { extents, cut, registers, scalar, pairs, left, right, last }.build(cx);
+        let product = Product { extents, cut, registers, scalar, element, left, right, last }.build(cx);
         placed(cx, product)
     };
     if groups == 1 {

@@ -82,9 +82,9 @@ pub enum Helper {
     Choice,
     Lanes,
     PairProducts,
-    AddWordPairs,
-    AddBytePairs,
-    AddNaturalPairs,
+    AddPairs,
+    FourProducts,
+    AddFours,
     Transpose,
     NativeTranspose,
 }
@@ -182,10 +182,10 @@ int omp_get_max_threads(void);
 #define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 32 ? (most) : 32 / (bytes))
 #endif"
             }
-            Helper::PairProducts => pairs::INSTRUCTIONS,
-            Helper::AddWordPairs => pairs::OF_WORDS,
-            Helper::AddBytePairs => pairs::OF_BYTES,
-            Helper::AddNaturalPairs => pairs::OF_NATURALS,
+            Helper::PairProducts => pairs::PAIR_INSTRUCTIONS,
+            Helper::AddPairs => pairs::OF_PAIRS,
+            Helper::FourProducts => pairs::FOUR_INSTRUCTIONS,
+            Helper::AddFours => pairs::OF_FOURS,
             Helper::Transpose => transpositions::FUNCTION,
             Helper::NativeTranspose => transpositions::MACRO,
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
@@ -536,10 +536,7 @@ static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
 impl Helper {
     /// The name of the C function or reduction, if it is one.
     pub fn function(self) -> Option<&'static str> {
-        if matches!(
-            self,
-            Helper::AddWordPairs | Helper::AddBytePairs | Helper::AddNaturalPairs | Helper::NativeTranspose
-        ) {
+        if matches!(self, Helper::AddPairs | Helper::AddFours | Helper::NativeTranspose) {
             return None;
         }
         match self {
