@@ -1,17 +1,20 @@
-//! Products of matrices of bytes with a constant right matrix, for C: four places of a sum at a
-//! time.
+//! Products of matrices of bytes of which one is constant, for C: four places of a sum at a time.
 //!
 //! Processors multiply four bytes without a sign with four bytes that have one, and add the products
-//! to a sum of 32 bits, in one instruction. So the left matrix is copied to words of four bytes, and
-//! the right one is stored in such words, in panels. With `a = x + p` and `b = y + q`, where `x` has
-//! no sign and `y` has one, and `p` and `q` come of zero points and of types,
+//! to a sum of 32 bits, in one instruction. So a matrix that is computed is copied to words of four
+//! bytes, and the constant one, the weights, is stored in such words. With `a = x + p` for a number
+//! and `b = y + q` for a weight, where `x` has no sign and `y` has one, and `p` and `q` come of zero
+//! points and of types,
 //!
 //! ```text
 //! sum of a b = sum of x y + p (sum of y + K q) + q (sum of x)
 //! ```
 //!
-//! where `K` is the length of the sum. The sums of the columns, `sum of y`, are stored behind the
-//! last words of each panel. Sums of integers wrap around, so that their order does not matter.
+//! where `K` is the length of the sum. The sum of the weights of a line, `sum of y`, is stored behind
+//! its last word. Sums of integers wrap around, so that their order does not matter.
+//!
+//! The weights are the right matrix of a product of matrices, and the left one, the filters, of a
+//! convolution. Filters whose `q` is not 0, or is not known, are taken in pairs ([`super::pairs`]).
 
 use functional::Prim;
 use loops::{Registers, Scalar};
@@ -26,19 +29,26 @@ use crate::types::ElementType;
 /// The words of a product of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Fours {
-    /// Places of the sum.
-    places: i64,
-    /// Whether the bytes of the left matrix have a sign.
+    /// Each place of the sum belongs to a channel and to a tap of a window, and a word has one tap
+    /// of four channels. The sum of a product of matrices has one tap.
+    channels: i64,
+    taps: i64,
+    /// Whether the numbers have a sign.
     signed: bool,
-    /// Whether the bytes of the right matrix have none.
+    /// Whether the weights have none.
     unsigned: bool,
 }
 
-/// The words of a product of bytes with sums of so many places; none for other types.
-pub(super) fn of_bytes(left: ElementType, right: ElementType, places: i64) -> Option<Fours> {
+/// The words of a product of bytes; none for other types.
+pub(super) fn of_bytes(
+    numbers: ElementType,
+    weights: ElementType,
+    channels: i64,
+    taps: i64,
+) -> Option<Fours> {
     let byte = |elem| matches!(elem, ElementType::I8 | ElementType::U8);
-    let (signed, unsigned) = (left == ElementType::I8, right == ElementType::U8);
-    (byte(left) && byte(right)).then_some(Fours { places, signed, unsigned })
+    let (signed, unsigned) = (numbers == ElementType::I8, weights == ElementType::U8);
+    (byte(numbers) && byte(weights)).then_some(Fours { channels, taps, signed, unsigned })
 }
 
 fn i32(value: i64) -> Val {
@@ -48,7 +58,7 @@ fn i32(value: i64) -> Val {
 impl Fours {
     /// How many words there are.
     pub(super) fn count(self) -> i64 {
-        (self.places + 3) / 4
+        (self.channels + 3) / 4 * self.taps
     }
 
     /// The word with this number as it is stored, or the sum of the line behind the last one, given
@@ -56,10 +66,13 @@ impl Fours {
     pub(super) fn stored(self, k: i64, byte: impl Fn(i64) -> Option<i32>) -> Option<i32> {
         let signed = |place| Some((if self.unsigned { byte(place)? - 128 } else { byte(place)? }) as i8);
         if k == self.count() {
-            let places = 0..self.places;
-            return places.map(|place| Some(i32::from(signed(place)?))).try_fold(0, |sum, x| Some(sum + x?));
+            let places = 0..self.channels * self.taps;
+            return places.map(signed).try_fold(0_i32, |sum, x| Some(sum.wrapping_add(i32::from(x?))));
         }
-        let part = |part: i64| if 4 * k + part < self.places { signed(4 * k + part) } else { Some(0) };
+        let part = |part: i64| {
+            let channel = 4 * (k / self.taps) + part;
+            if channel < self.channels { signed(channel * self.taps + k % self.taps) } else { Some(0) }
+        };
         let bytes = [part(0)?, part(1)?, part(2)?, part(3)?];
         Some(i32::from_le_bytes(bytes.map(|byte| byte as u8)))
     }
@@ -77,14 +90,43 @@ impl Fours {
         Some(Packing { stored: Stored::Fours(self), ..packing })
     }
 
-    /// The word of the left matrix with this number, given the byte at a place.
-    fn word(self, k: &Val, mut at: impl FnMut(&Val) -> Val) -> Val {
+    /// How filters are stored as the left matrices of products, each by itself.
+    pub(super) fn rows(self, lines: i64, matrices: i64) -> Packing {
+        let length = self.channels * self.taps;
+        Packing {
+            matrices,
+            lines,
+            sum: self.count() + 1,
+            pitches: [lines * length, length, 1],
+            wide: 1,
+            full: lines,
+            narrow: 1,
+            stored: Stored::Fours(self),
+        }
+    }
+
+    /// What is added to a stored weight, if this is known of the weight.
+    pub(super) fn to_weight(self, known: i64) -> i64 {
+        known + if self.unsigned { 128 } else { 0 }
+    }
+
+    /// What is added to a byte of a word, given what is added to the number.
+    pub(super) fn to_number(self, given: Val) -> Val {
+        if self.signed { given - i32(128) } else { given }
+    }
+
+    /// The word with this number, given the number at a channel and a tap.
+    pub(super) fn word(self, k: &Val, mut at: impl FnMut(&Val, &Val) -> Val) -> Val {
+        let (group, tap) = match self.taps {
+            1 => (k.int(), int(0)),
+            taps => (k.int() / int(taps), k.int() % int(taps)),
+        };
         let mut byte = |part: i64| {
-            let place = k.int() * int(4) + int(part);
-            let byte = if self.signed { at(&place) + i32(128) } else { at(&place) };
-            let byte = byte.bit_and(&i32(255));
-            let exists = self.places % 4 == 0 || part < self.places % 4;
-            let byte = if exists { byte } else { byte.when(&place.lt(&int(self.places)), &i32(0)) };
+            let channel = &group * int(4) + int(part);
+            let byte = at(&channel, &tap);
+            let byte = if self.signed { byte + i32(128) } else { byte }.bit_and(&i32(255));
+            let exists = self.channels % 4 == 0 || part < self.channels % 4;
+            let byte = if exists { byte } else { byte.when(&channel.lt(&int(self.channels)), &i32(0)) };
             if part == 0 { byte } else { byte.shift_left(&i32(8 * part)) }
         };
         let bytes = [byte(0), byte(1), byte(2), byte(3)];
@@ -92,14 +134,14 @@ impl Fours {
     }
 }
 
-/// The sum of the products of the bytes of two words.
-pub(super) fn multiplied(left: &Val, right: &Val) -> Val {
+/// The sum of the products of the bytes of two words, of which the first one has numbers.
+pub(super) fn multiplied(numbers: &Val, weights: &Val) -> Val {
     let product = |part: i64| {
         let shifted = |x: &Val, by: i64| if by == 0 { x.clone() } else { x.shift_right(&i32(by)) };
-        let left = shifted(left, 8 * part).bit_and(&i32(255));
+        let number = shifted(numbers, 8 * part).bit_and(&i32(255));
         let above = 24 - 8 * part;
-        let right = if above == 0 { right.clone() } else { right.shift_left(&i32(above)) };
-        left * right.shift_right(&i32(24))
+        let weight = if above == 0 { weights.clone() } else { weights.shift_left(&i32(above)) };
+        number * weight.shift_right(&i32(24))
     };
     product(0) + product(1) + product(2) + product(3)
 }
@@ -134,25 +176,24 @@ impl Bytes<'_> {
         let ([m, n], fours) = (self.extents, self.fours);
         let count = fours.count();
         let kind = if m.saturating_mul(count) < WORTH_THREADS { Prim::MapSeq } else { Prim::MapPar };
-        let word = |cx: &mut Cx, i: &Val, k: &Val| fours.word(k, |place| (self.left)(cx, i, place));
+        let word = |cx: &mut Cx, i: &Val, k: &Val| fours.word(k, |place, _| (self.left)(cx, i, place));
         let words = cx.each(kind, m, |cx, i| cx.each(Prim::MapVec, count, |cx, k| word(cx, &i, &k)));
         cx.bind("words", words.stored(), |cx, words| {
             let left = |_: &mut Cx, i: &Val, k: &Val| words.at(&[i.clone(), k.clone()]);
-            let more = if fours.unsigned { 128 } else { 0 };
             let to_column = |cx: &mut Cx, j: &Val| match &self.to_column {
-                ToColumn::Known(known) => i32(known + more),
-                ToColumn::Computed(of) => of(cx, j) + i32(more),
+                ToColumn::Known(known) => i32(fours.to_weight(*known)),
+                ToColumn::Computed(of) => of(cx, j) + i32(fours.to_weight(0)),
             };
-            let none = matches!(self.to_column, ToColumn::Known(known) if known + more == 0);
+            let none = matches!(self.to_column, ToColumn::Known(known) if fours.to_weight(known) == 0);
             let row_sums = if none { i32(0) } else { self.row_sums(cx, &words) };
             cx.bind("row_sums", row_sums, |cx, row_sums| {
                 let first = |cx: &mut Cx, i: &Val, j: &Val, of_column: Val| {
-                    let to_row = (self.to_row)(cx, i) - i32(if fours.signed { 128 } else { 0 });
+                    let to_row = fours.to_number((self.to_row)(cx, i));
                     if none {
                         return to_row * of_column;
                     }
                     let to_column = to_column(cx, &j.min(&int(n - 1)));
-                    let of_column = of_column + i32(fours.places) * &to_column;
+                    let of_column = of_column + i32(fours.channels) * &to_column;
                     to_row * of_column + to_column * row_sums.at(&[i.clone()])
                 };
                 let product = Product {

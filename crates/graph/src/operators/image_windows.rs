@@ -9,7 +9,6 @@ use super::byte_filters::{ByteFilters, Weights};
 use super::convolution::Window;
 use super::epilogue::Stages;
 use super::packing::Packed;
-use super::pairs::Bytes;
 use super::sliding::{MOST_TAPS, Rows, sliding};
 use super::tiles::{self, Element, Product, Side, WORTH_TILES, concatenated, packing};
 use super::value::{Val, int, number, size};
@@ -86,13 +85,16 @@ pub(super) fn products(
     let (mut packed, mut bytes) = (None, None);
     match weights {
         Weights::Stored => packed = op.packed(1, packing),
-        Weights::Bytes { .. } => {
+        Weights::Bytes { .. } | Weights::Fours { .. } => {
             bytes = Some(ByteFilters::of(op, &weights, groups, Layout::of(x, win).columns(win))?);
         }
         Weights::Computed => {}
     }
     let after = op.stages();
-    let zero = number(x.scalar(), 0.0);
+    let zero = match weights {
+        Weights::Fours { to_number, .. } => number(x.scalar(), 0.0) - to_number(&mut op.cx),
+        _ => number(x.scalar(), 0.0),
+    };
     let filters = Filters { w, groups, packed: packed.as_ref(), bytes, after: &after };
     Some(op.cx.generate(&x.shape[0], |cx, n| {
         image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, &n, &filters, win, registers, last))
@@ -456,14 +458,10 @@ fn sample(
         let extents = [per_group, taps, columns];
         let scalar = w.scalar();
         if let Some(bytes) = &weights.bytes {
-            let left = |cx: &mut Cx, m: &Val, k: &Val| bytes.word(cx, &g, m, &filter(m), k);
-            let right = |cx: &mut Cx, k: &Val, column: &Val| {
-                bytes.pairs.word(cx, k, |cx, channel, tap| element(cx, Some(channel), tap, column))
-            };
+            let image =
+                |cx: &mut Cx, channel: &Val, tap: &Val, column: &Val| element(cx, Some(channel), tap, column);
             let extents = [per_group, columns];
-            let (pairs, left, right) = (bytes.pairs, &left, &right);
-            let product = Bytes { extents, pairs, registers, left, right, last: &with_last };
-            let product = product.build(cx);
+            let product = bytes.product(cx, (&g, &filter), extents, registers, &image, &with_last);
             return placed(cx, product);
         }
         let left = match packed {

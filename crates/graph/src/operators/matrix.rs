@@ -169,7 +169,7 @@ fn byte_panels(
     extents: &[Size; 3],
 ) -> Option<(Fours, Panels, [i64; 2])> {
     let [m, k, n] = tiles::extents(&extents[0], &extents[1], &extents[2])?;
-    let fours = fours::of_bytes(a.elem, b.elem, k).filter(|_| n > 1 && b.rank() == 2)?;
+    let fours = fours::of_bytes(a.elem, b.elem, k, 1).filter(|_| n > 1 && b.rank() == 2)?;
     let packing = fours.panels(registers, [m, n], 1, [0, 1, n]);
     Some((fours, op.packed(number, packing)?.matrix(&int(0)), [m, n]))
 }

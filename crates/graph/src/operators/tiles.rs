@@ -137,12 +137,17 @@ pub(super) enum Element<'f> {
     Number,
     /// A pair of integers in a word; a product is the sum of two ([`super::pairs`]).
     Pair,
-    /// Four bytes in a word; a product is the sum of four ([`super::fours`]). The right matrix is
-    /// stored in panels that have sums of lines.
+    /// Four bytes in a word; a product is the sum of four ([`super::fours`]). The right matrix, the
+    /// weights, is stored in panels that have sums of lines.
     Four {
         /// What a sum begins with, given the row, the column (which may be beyond the last one) and
         /// the sum of the column's bytes.
         first: &'f dyn Fn(&mut Cx, &Val, &Val, Val) -> Val,
+    },
+    /// The same, with the weights on the left.
+    FilterFour {
+        /// What a sum begins with, given the row.
+        first: &'f dyn Fn(&mut Cx, &Val) -> Val,
     },
 }
 
@@ -426,6 +431,7 @@ impl Product<'_> {
                 a * c + b * d
             }
             Element::Four { .. } => fours::multiplied(left, &right),
+            Element::FilterFour { .. } => fours::multiplied(&right, left),
         }
     }
 
@@ -449,6 +455,7 @@ impl Product<'_> {
         let first = each(cx, &mut |cx, r| {
             cx.each(Prim::MapVec, c.lanes, |cx, l| match self.element {
                 Element::Number | Element::Pair => number(self.scalar, 0.0),
+                Element::FilterFour { first } => first(cx, &(row + r.int())),
                 Element::Four { first } => {
                     let of_column = right(cx, &size(k), &l);
                     first(cx, &(row + r.int()), &(column + l.int()), of_column)

@@ -85,6 +85,7 @@ pub enum Helper {
     AddPairs,
     FourProducts,
     AddFours,
+    AddSignedFours,
     Transpose,
     NativeTranspose,
 }
@@ -186,6 +187,7 @@ int omp_get_max_threads(void);
             Helper::AddPairs => pairs::OF_PAIRS,
             Helper::FourProducts => pairs::FOUR_INSTRUCTIONS,
             Helper::AddFours => pairs::OF_FOURS,
+            Helper::AddSignedFours => pairs::OF_SIGNED_FOURS,
             Helper::Transpose => transpositions::FUNCTION,
             Helper::NativeTranspose => transpositions::MACRO,
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
@@ -536,7 +538,10 @@ static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
 impl Helper {
     /// The name of the C function or reduction, if it is one.
     pub fn function(self) -> Option<&'static str> {
-        if matches!(self, Helper::AddPairs | Helper::AddFours | Helper::NativeTranspose) {
+        if matches!(
+            self,
+            Helper::AddPairs | Helper::AddFours | Helper::AddSignedFours | Helper::NativeTranspose
+        ) {
             return None;
         }
         match self {

@@ -29,8 +29,11 @@ const LEAST_LANES: i64 = 4;
 enum Parts {
     /// Two numbers of 16 bits.
     Pair,
-    /// Four bytes. Those of the word that is the same in all lanes have no sign.
-    Four,
+    /// Four bytes, those of one word without a sign, those of the other with one.
+    Four {
+        /// Whether those of the word that is the same in all lanes have a sign.
+        signed: bool,
+    },
 }
 
 /// A loop over lanes that adds products of the parts of words.
@@ -71,18 +74,19 @@ fn natural_byte(e: &Expr, from: i32) -> Option<&Expr> {
     }
 }
 
-/// The two words whose parts are multiplied and added, if these are all products.
+/// The two words whose parts are multiplied and added, if these are all products. Of fours, the
+/// bytes of the first one have no sign.
 fn words<'a>(products: &[(&'a Expr, &'a Expr)]) -> Option<(&'a Expr, &'a Expr, Parts)> {
     let (parts, bits) = match products.len() {
         2 => (Parts::Pair, 16),
-        4 => (Parts::Four, 8),
+        4 => (Parts::Four { signed: false }, 8),
         _ => return None,
     };
     let mut found = None;
     for ((left, right), from) in products.iter().zip((0..32).step_by(bits as usize)) {
         let left = match parts {
             Parts::Pair => part(left, from, bits)?,
-            Parts::Four => natural_byte(left, from)?,
+            Parts::Four { .. } => natural_byte(left, from)?,
         };
         let both = (left, part(right, from, bits)?);
         if *found.get_or_insert(both) != both {
@@ -132,7 +136,11 @@ impl Lower<'_> {
         let target = &assign.target;
         let mut factors = Vec::new();
         products(added(assign)?, &mut factors)?;
-        let (word, of_lane, parts) = words(&factors)?;
+        let (left, right, parts) = words(&factors)?;
+        let (word, of_lane, parts) = match parts {
+            Parts::Four { .. } if left.mentions(&l.var) => (right, left, Parts::Four { signed: true }),
+            _ => (left, right, parts),
+        };
         let Expr::Load(of_lane) = of_lane else { return None };
         let apart = target.array != of_lane.array && !word.reads(&target.array) && !word.mentions(&l.var);
         let beside =
@@ -149,7 +157,8 @@ impl Lower<'_> {
         let word = self.expr(pairs.word)?.0;
         let (instructions, helper, name) = match pairs.parts {
             Parts::Pair => (Helper::PairProducts, Helper::AddPairs, "pairs"),
-            Parts::Four => (Helper::FourProducts, Helper::AddFours, "fours"),
+            Parts::Four { signed: false } => (Helper::FourProducts, Helper::AddFours, "fours"),
+            Parts::Four { signed: true } => (Helper::FourProducts, Helper::AddSignedFours, "signed_fours"),
         };
         self.helpers.insert(instructions);
         let (mut from, mut calls) = (0, Vec::new());
@@ -237,7 +246,10 @@ pub(crate) const FOUR_INSTRUCTIONS: &str = concat!(
     "#elif defined(__AVXVNNI__)\n",
     "#define LOZENGE_FOURS_256(sums, a, b) _mm256_dpbusd_avx_epi32(sums, a, b)\n#else\n",
     of_pairs!("_mm256", "256"),
-    "#endif\n"
+    "#endif\n",
+    "#define LOZENGE_SIGNED_FOURS_128(sums, a, b) LOZENGE_FOURS_128(sums, b, a)\n",
+    "#define LOZENGE_SIGNED_FOURS_256(sums, a, b) LOZENGE_FOURS_256(sums, b, a)\n",
+    "#define LOZENGE_SIGNED_FOURS_512(sums, a, b) LOZENGE_FOURS_512(sums, b, a)\n"
 );
 
 /// The beginning of a function for so many lanes.
@@ -275,7 +287,8 @@ macro_rules! halves {
     };
 }
 
-/// The body of a function with vectors of so many bits: the prefix of its functions, its type.
+/// The body of a function with vectors of so many bits: the prefix of its functions, its type, and
+/// the macro of the products.
 macro_rules! vectors {
     ($prefix:literal, $type:literal, $bits:literal, $products:literal) => {
         concat!(
@@ -355,4 +368,12 @@ pub(crate) const OF_FOURS: &str = functions!(
     "fours",
     "FOURS",
     "(uint32_t)((uint8_t)word * (int8_t)right[k] + (uint8_t)(word >> 8) * (int8_t)(right[k] >> 8)\n            + (uint8_t)(word >> 16) * (int8_t)(right[k] >> 16) + (uint8_t)(word >> 24) * (right[k] >> 24))"
+);
+
+/// For fours of which the bytes of the word that is the same in all lanes have a sign.
+pub(crate) const OF_SIGNED_FOURS: &str = functions!(
+    "bytes, with and without signs,",
+    "signed_fours",
+    "SIGNED_FOURS",
+    "(uint32_t)((uint8_t)right[k] * (int8_t)word + (uint8_t)(right[k] >> 8) * (int8_t)(word >> 8)\n            + (uint8_t)(right[k] >> 16) * (int8_t)(word >> 16) + (uint8_t)(right[k] >> 24) * (word >> 24))"
 );

@@ -160,7 +160,7 @@ impl Weights {
         let extents = rows.zip(all.shape[1].as_constant()).filter(|(rows, sum)| *rows > 0 && *sum > 0);
         let packing = op.fast.zip(extents).and_then(|(registers, (rows, sum))| {
             let (directions, pitches) = (net.directions.len() as i64, [sum * lines, 1, lines]);
-            let fours = fours::of_bytes(ElementType::U8, all.elem, sum)?;
+            let fours = fours::of_bytes(ElementType::U8, all.elem, sum, 1)?;
             Some((fours, fours.panels(registers, [rows, lines], directions, pitches)?))
         });
         let packed = packing.and_then(|(fours, packing)| Some((fours, op.packed(at.0, Some(packing))?)));
