@@ -33,6 +33,9 @@ pub(super) fn convolution(
     let zero = number(x.scalar(), 0.0);
     let stored = matches!(weights, Weights::Stored);
     if groups == 1 && stored {
+        if let Some(found) = super::whole_images::convolution(op, x, w, win, registers, last) {
+            return Some(found);
+        }
         let others = tiles::columns(registers, x.scalar(), filters, Layout::of(x, win).columns(win));
         let found = super::filter_lanes::convolution(op, x, w, win, registers, others, last)
             .or_else(|| super::row_tiles::convolution(op, x, w, win, registers, last));

@@ -54,6 +54,7 @@ mod table;
 mod tiles;
 mod transposed_products;
 mod value;
+mod whole_images;
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
