@@ -90,6 +90,8 @@ pub enum Command {
     /// Show how a definition is translated, rule by rule, or what was done with loops; or the page
     /// of an error code.
     Explain(Explain),
+    /// Read programs, C with marked loops, models and rules, and say what would be refused.
+    Check(Check),
     /// Run the test cases that stand in the comments of programs.
     Test(Test),
     /// Measure the benchmarks that stand in the comments of programs, against named references.
@@ -348,6 +350,23 @@ pub(crate) struct Explain {
     /// count of some seconds allows].
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size, requires = "movement")]
     pub sizes: Vec<(String, i64)>,
+}
+
+/// `lozenge check`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge check program.loz             every definition, as far as loops
+  lozenge check src                     every program, marked C file, model and rule file below src
+
+The exit code is 1 if anything is refused.")]
+pub struct Check {
+    /// Files or folders.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Models: what only onnxruntime takes is refused.
+    #[arg(long)]
+    pub strict: bool,
 }
 
 /// `lozenge test`

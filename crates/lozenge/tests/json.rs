@@ -72,6 +72,8 @@ const LINES: &[(&str, i32)] = &[
     ("run half.graph", 0),
     ("run scaled.graph --profile", 0),
     ("run gemm.c --target athread --size n=9", 0),
+    ("check dot.loz gemm.c half.graph twice.gsl", 0),
+    ("check badly-typed.loz", 1),
     ("test dot.loops", 0),
     ("test wrong.loops", 3),
     ("test plain.c", 3),
