@@ -2,7 +2,8 @@
 //!
 //! The outermost maps become parallel (one level). Loops inside are sequential, and innermost maps
 //! over numbers become vector lanes. Reductions are sequential, except for an outermost one whose
-//! additions may be regrouped: that one is parallel. Short loops are never parallel.
+//! additions may be regrouped: that one is parallel. With `--reassociate` those inside parallel
+//! loops are, too, and get lanes later. Short loops are never parallel.
 
 use loops::Diagnostic;
 
@@ -46,7 +47,8 @@ fn level(runner: &mut Runner<'_>, term: &Term, position: &Position, parallel: bo
                 false => first(runner, &["useMapVec", "useMapSeq"], &term, position),
             },
             // Refused unless the order of additions is free, or makes no difference.
-            Prim::Reduce => match !parallel && is_long(args) {
+            // Inside a parallel loop it runs in lanes, for which the order has to be free.
+            Prim::Reduce => match (!parallel || runner.reassociate) && is_long(args) {
                 true => first(runner, &["useReducePar", "useReduceSeq"], &term, position),
                 false => first(runner, &["useReduceSeq"], &term, position),
             },

@@ -67,7 +67,7 @@ pub(super) struct Runner<'a> {
     facts: SizeFacts,
     sizes: Vec<Name>,
     supply: Supply,
-    reassociate: bool,
+    pub(super) reassociate: bool,
     left: u64,
     limit: u64,
     deepest: usize,

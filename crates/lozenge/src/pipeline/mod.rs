@@ -534,8 +534,27 @@ impl Front {
             note = note
                 .help("`--reassociate` lets additions run side by side; results then differ by roundings");
         }
+        if let Some((name, single)) = function_of_libm(&lowered.function) {
+            note = note.note(format!("`{name}` of the C library takes one number at a time")).help(format!(
+                "`{single}` of `library/mathematics.loz` is arithmetic, which runs in lanes; its last bit may differ"
+            ));
+        }
         Some(note.help("write `mapPar`, `mapSeq` and the like, or give `--strategy`, to choose yourself"))
     }
+}
+
+/// A function of the C library that loops call on numbers of single precision, and the definition of
+/// the library that is arithmetic; none if there is no such call.
+fn function_of_libm(function: &Function) -> Option<(&'static str, &'static str)> {
+    let single = function.params.iter().any(|param| param.elem == loops::Elem::Scalar(loops::Scalar::F32));
+    let of = |e: &loops::Expr| match e {
+        loops::Expr::Unary(loops::UnaryOp::Exp, _) => Some(("exp", "exp_single")),
+        loops::Expr::Unary(loops::UnaryOp::Log, _) => Some(("log", "log_single")),
+        loops::Expr::Unary(loops::UnaryOp::Tanh, _) => Some(("tanh", "tanh_single")),
+        _ => None,
+    };
+    let mut all = loops::visit::nodes(&function.body).flat_map(|stmt| stmt.exprs());
+    if single { all.find_map(|e| e.nodes().find_map(of)) } else { None }
 }
 
 /// The C of a loop program, for running it: functions in the paper's style get one with the common
