@@ -194,7 +194,7 @@ impl Bytes<'_> {
                     }
                     let to_column = to_column(cx, &j.min(&int(n - 1)));
                     let of_column = of_column + i32(fours.channels) * &to_column;
-                    to_row * of_column + to_column * row_sums.at(&[i.clone()])
+                    to_row * of_column + to_column * row_sums.at(std::slice::from_ref(i))
                 };
                 let product = Product {
                     extents: tiles::sizes([m, count, n]),
