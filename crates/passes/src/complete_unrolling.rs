@@ -7,8 +7,8 @@
 //!
 //! Loops are left as they are if they have more than [`COPIES`] iterations together with the short
 //! loops around them, or declare something. So are those that add integers to one element, if they
-//! have [`LANES`] iterations: C compilers make vectors of them, as such sums have no order, and not of
-//! straight code (a product of two blocks of 32 bytes took 32 us and takes 10).
+//! have [`LANES`] iterations: C compilers make vectors of them, as such sums have no order, and
+//! not of straight code (a product of two blocks of 32 bytes took 32 us and takes 10).
 
 use std::collections::{BTreeMap, BTreeSet};
 

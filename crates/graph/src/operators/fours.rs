@@ -1,17 +1,17 @@
 //! Products of matrices of bytes of which one is constant, for C: four places of a sum at a time.
 //!
-//! Processors multiply four bytes without a sign with four bytes that have one, and add the products
-//! to a sum of 32 bits, in one instruction. So a matrix that is computed is copied to words of four
-//! bytes, and the constant one, the weights, is stored in such words. With `a = x + p` for a number
-//! and `b = y + q` for a weight, where `x` has no sign and `y` has one, and `p` and `q` come of zero
-//! points and of types,
+//! Processors multiply four bytes without a sign with four bytes that have one, and add the
+//! products to a sum of 32 bits, in one instruction. So a matrix that is computed is copied to
+//! words of four bytes, and the constant one, the weights, is stored in such words. With
+//! `a = x + p` for a number and `b = y + q` for a weight, where `x` has no sign and `y` has one,
+//! and `p` and `q` come of zero points and of types,
 //!
 //! ```text
 //! sum of a b = sum of x y + p (sum of y + K q) + q (sum of x)
 //! ```
 //!
-//! where `K` is the length of the sum. The sum of the weights of a line, `sum of y`, is stored behind
-//! its last word. Sums of integers wrap around, so that their order does not matter.
+//! where `K` is the length of the sum. The sum of the weights of a line, `sum of y`, is stored
+//! behind its last word. Sums of integers wrap around, so that their order does not matter.
 //!
 //! The weights are the right matrix of a product of matrices, and the left one, the filters, of a
 //! convolution. Filters whose `q` is not 0, or is not known, are taken in pairs ([`super::pairs`]).

@@ -2,10 +2,10 @@
 //!
 //! Processors multiply pairs of integers of 16 bits and add both products in one instruction. So
 //! the left matrix is copied to words of 32 bits, each with the numbers of two places in its
-//! halves, and so is the right matrix. Constant filters of a convolution, which are the left matrix,
-//! are stored in pairs of bytes. A byte less a zero point has 9 bits, so a half holds it. Sums of
-//! integers wrap around, so that their order does not matter. A constant right matrix has another
-//! form ([`super::fours`]).
+//! halves, and so is the right matrix. Constant filters of a convolution, which are the left
+//! matrix, are stored in pairs of bytes. A byte less a zero point has 9 bits, so a half holds it.
+//! Sums of integers wrap around, so that their order does not matter. A constant right matrix has
+//! another form ([`super::fours`]).
 
 use functional::Prim;
 use loops::{Registers, Scalar};

@@ -287,8 +287,8 @@ pub(super) const ENOUGH: Duration = Duration::from_secs(6);
 const LONG: Duration = Duration::from_secs(20);
 
 /// Runs each program once a round; one that fails in the first round is not run again. Long
-/// programs vary little, so two rounds are enough once the programs have run for [`ENOUGH`], and one
-/// after [`LONG`].
+/// programs vary little, so two rounds are enough once the programs have run for [`ENOUGH`], and
+/// one after [`LONG`].
 fn in_turns(variants: &[Variant], threads: u32, rounds: u32) -> Runs {
     let began = Instant::now();
     let mut samples: Vec<Vec<Duration>> = vec![Vec::new(); variants.len()];

@@ -543,8 +543,8 @@ impl Front {
     }
 }
 
-/// A function of the C library that loops call on numbers of single precision, and the definition of
-/// the library that is arithmetic; none if there is no such call.
+/// A function of the C library that loops call on numbers of single precision, and the definition
+/// of the library that is arithmetic; none if there is no such call.
 fn function_of_libm(function: &Function) -> Option<(&'static str, &'static str)> {
     let single = function.params.iter().any(|param| param.elem == loops::Elem::Scalar(loops::Scalar::F32));
     let of = |e: &loops::Expr| match e {

@@ -323,8 +323,8 @@ macro_rules! vectors {
     };
 }
 
-/// The functions for one kind of parts: what they are, their name in C, the macro of their products,
-/// and the sum of the products in C.
+/// The functions for one kind of parts: what they are, their name in C, the macro of their
+/// products, and the sum of the products in C.
 macro_rules! functions {
     ($what:literal, $name:literal, $products:literal, $sum:literal) => {
         concat!(
