@@ -13,6 +13,7 @@
 //! What it leaves out: Barvinok's signed cones, which take fewer steps where coefficients are large.
 
 mod quasi_polynomial;
+mod readable;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -87,6 +88,9 @@ const MAX_PIECES: usize = 5000;
 /// polynomial of twelve parameters can have millions of terms.
 const MAX_TERMS: u64 = 20_000_000;
 
+/// The same for short forms of the result.
+const MAX_TERMS_OF_SHORT_FORMS: u64 = 2_000_000;
+
 /// Combinations of two inequalities after which counting stops, each of 1 to 3 microseconds.
 const MAX_COMBINATIONS: u64 = 2_000_000;
 
@@ -107,11 +111,12 @@ pub fn count(sets: Vec<(System<String>, Vec<String>)>) -> Result<Count, NoCount>
         let polynomial = Polynomial::constant(1);
         counting.sum(Points { system, congruences: Vec::new(), variables, polynomial })?;
     }
-    let Counting { work, mut result } = counting;
+    let Counting { mut work, mut result } = counting;
+    work.terms = Budget::new(0, MAX_TERMS_OF_SHORT_FORMS);
     result.pieces.retain(|piece| !piece.polynomial.is_zero());
     for piece in &mut result.pieces {
         let polynomial = std::mem::replace(&mut piece.polynomial, Polynomial::constant(0));
-        piece.polynomial = polynomial.readable(&work);
+        piece.polynomial = readable::readable(polynomial, &work);
     }
     result.atoms = work.into_atoms();
     Ok(result)

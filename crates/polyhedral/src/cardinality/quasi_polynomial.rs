@@ -23,18 +23,15 @@ pub enum Atom {
     Remainder(Linear<String>, i128),
 }
 
-/// Terms beyond which nobody reads them.
-const READABLE: usize = 100;
-
 /// A polynomial of places in a list of atoms.
-type Numerator = arith::Polynomial<u32>;
+pub(super) type Numerator = arith::Polynomial<u32>;
 
 /// A quasi-polynomial over a list of atoms: numerators over one denominator, without a common
 /// factor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Polynomial {
-    numerator: Numerator,
-    denominator: i128,
+    pub(super) numerator: Numerator,
+    pub(super) denominator: i128,
 }
 
 /// What a computation has used: steps, and the atoms that it has met.
@@ -42,7 +39,7 @@ pub(super) struct Work {
     /// Combinations of inequalities that are left.
     pub rows: Budget,
     /// Products and sums of terms that are left.
-    terms: Budget,
+    pub terms: Budget,
     atoms: RefCell<Vec<Atom>>,
 }
 
@@ -62,7 +59,8 @@ impl Work {
         self.atoms.into_inner()
     }
 
-    fn place(&self, atom: Atom) -> u32 {
+    /// The place of an atom in the list.
+    pub fn place(&self, atom: Atom) -> u32 {
         let mut atoms = self.atoms.borrow_mut();
         let place = atoms.iter().position(|own| *own == atom).unwrap_or(atoms.len());
         if place == atoms.len() {
@@ -72,8 +70,13 @@ impl Work {
         place as u32
     }
 
-    fn monomial(&self, atom: Atom) -> Monomial<u32> {
+    pub fn monomial(&self, atom: Atom) -> Monomial<u32> {
         Monomial::of(self.place(atom))
+    }
+
+    /// The atom at a place.
+    pub fn atom(&self, place: u32) -> Atom {
+        self.atoms.borrow()[place as usize].clone()
     }
 
     /// Takes some steps; none if there are not so many.
@@ -112,7 +115,7 @@ impl Polynomial {
     }
 
     /// The quotient of a linear form by a number above 0.
-    fn linear(form: &Linear<String>, denominator: i128, work: &Work) -> Option<Polynomial> {
+    pub(super) fn linear(form: &Linear<String>, denominator: i128, work: &Work) -> Option<Polynomial> {
         let constant = (Monomial::one(), form.constant_term());
         let terms = form.terms().map(|(name, c)| (work.monomial(Atom::Name(name.clone())), c));
         Polynomial::of(Numerator::sum(terms.chain([constant]))?, denominator)
@@ -157,7 +160,7 @@ impl Polynomial {
         whole.add(&atom(left, 1)?)
     }
 
-    fn of(numerator: Numerator, denominator: i128) -> Option<Polynomial> {
+    pub(super) fn of(numerator: Numerator, denominator: i128) -> Option<Polynomial> {
         let factor = numerator.terms().fold(denominator, |factor, (_, c)| gcd(factor, c));
         if factor == 1 {
             return Some(Polynomial { numerator, denominator });
@@ -167,7 +170,7 @@ impl Polynomial {
     }
 
     /// The sum of all, if it fits.
-    fn total(parts: &[Polynomial], work: &Work) -> Option<Polynomial> {
+    pub(super) fn total(parts: &[Polynomial], work: &Work) -> Option<Polynomial> {
         work.take(parts.iter().map(|part| part.numerator.len()).sum())?;
         let denominator = parts.iter().try_fold(1, |common, part| common_multiple(common, part.denominator))?;
         let mut terms = Vec::new();
@@ -187,13 +190,13 @@ impl Polynomial {
     }
 
     /// The product; none if its numbers are too large, or no steps are left.
-    fn mul(&self, other: &Polynomial, work: &Work) -> Option<Polynomial> {
+    pub(super) fn mul(&self, other: &Polynomial, work: &Work) -> Option<Polynomial> {
         work.take(self.numerator.len() * other.numerator.len())?;
         let product = self.numerator.times(&other.numerator)?;
         Polynomial::of(product, self.denominator.checked_mul(other.denominator)?)
     }
 
-    fn scaled(&self, numerator: i128, denominator: i128) -> Option<Polynomial> {
+    pub(super) fn scaled(&self, numerator: i128, denominator: i128) -> Option<Polynomial> {
         Polynomial::of(self.numerator.scaled(numerator)?, self.denominator.checked_mul(denominator)?)
     }
 
@@ -209,15 +212,14 @@ impl Polynomial {
     }
 
     /// With another polynomial in the place of those atoms that have one.
-    fn substituted(
+    pub(super) fn substituted(
         &self,
         by: &dyn Fn(&Atom) -> Option<Option<Polynomial>>,
         work: &Work,
     ) -> Option<Polynomial> {
         let mut new: BTreeMap<u32, Option<Polynomial>> = BTreeMap::new();
         for place in self.numerator.atoms() {
-            let atom = work.atoms.borrow()[*place as usize].clone();
-            new.insert(*place, by(&atom)?);
+            new.insert(*place, by(&work.atom(*place))?);
         }
         let mut parts = Vec::new();
         for (monomial, c) in self.numerator.terms() {
@@ -306,41 +308,6 @@ impl Polynomial {
             }
         }
         Polynomial::total(&parts, work)
-    }
-
-    /// With remainders in the place of those floors where this makes fewer terms.
-    pub(super) fn readable(self, work: &Work) -> Polynomial {
-        if self.numerator.len() > READABLE {
-            return self;
-        }
-        let atoms: Vec<u32> = self.numerator.atoms().into_iter().copied().collect();
-        atoms.into_iter().fold(self, |best, place| {
-            let atom = work.atoms.borrow()[place as usize].clone();
-            let Atom::Floor(form, d) = &atom else { return best };
-            let remainder = work.place(Atom::Remainder(form.clone(), *d));
-            let new = |own: &Atom| {
-                if *own != atom {
-                    return Some(None);
-                }
-                let numerator = Numerator::term(Monomial::of(remainder), -1);
-                let quotient = Polynomial::linear(form, *d, work)?;
-                Some(Some(quotient.add(&Polynomial { numerator, denominator: *d })?))
-            };
-            let other = best.substituted(&new, work);
-            match other.and_then(|other| if *d == 2 { other.with_bit(remainder) } else { Some(other) }) {
-                Some(other) if other.numerator.len() < best.numerator.len() => other,
-                _ => best,
-            }
-        })
-    }
-
-    /// Without powers of a remainder by 2, which is its own square.
-    fn with_bit(self, remainder: u32) -> Option<Polynomial> {
-        let terms = self.numerator.terms().map(|(monomial, c)| match monomial.without(&remainder) {
-            (0, rest) => Some((rest, c)),
-            (_, rest) => Some((rest.times(&Monomial::of(remainder))?, c)),
-        });
-        Polynomial::of(Numerator::sum(terms.collect::<Option<Vec<_>>>()?)?, self.denominator)
     }
 
     /// The value, if it is an integer that fits, where the atoms of the list have values.
