@@ -103,20 +103,22 @@ const MAX_ROWS: usize = 400;
 /// # Errors
 /// If a set is unbounded, or the count too large.
 pub fn count(sets: Vec<(System<String>, Vec<String>)>) -> Result<Count, NoCount> {
+    let work = Work::new(Budget::new(MAX_ROWS, MAX_COMBINATIONS), MAX_TERMS, MAX_TERMS_OF_SHORT_FORMS);
+    // Products of names are printed in the order of the names.
     let names = sets.iter().flat_map(|(system, _)| system.rows.iter().flat_map(Linear::variables));
-    let names: BTreeSet<String> = names.cloned().collect();
-    let work = Work::new(Budget::new(MAX_ROWS, MAX_COMBINATIONS), Budget::new(0, MAX_TERMS), names.into_iter());
+    for name in names.collect::<BTreeSet<_>>() {
+        work.place(Atom::Name(name.clone()));
+    }
     let mut counting = Counting { work, result: Count::default() };
     for (system, variables) in sets {
         let polynomial = Polynomial::constant(1);
         counting.sum(Points { system, congruences: Vec::new(), variables, polynomial })?;
     }
-    let Counting { mut work, mut result } = counting;
-    work.terms = Budget::new(0, MAX_TERMS_OF_SHORT_FORMS);
+    let Counting { work, mut result } = counting;
     result.pieces.retain(|piece| !piece.polynomial.is_zero());
     for piece in &mut result.pieces {
         let polynomial = std::mem::replace(&mut piece.polynomial, Polynomial::constant(0));
-        piece.polynomial = readable::readable(polynomial, &work);
+        piece.polynomial = readable::rounded_up(readable::shorter(polynomial, &work), &work);
     }
     result.atoms = work.into_atoms();
     Ok(result)

@@ -5,7 +5,7 @@
 //! constant between 0 and `d - 1`, and nothing divides all of them and `d`. What is left out: two
 //! quasi-polynomials that are equal at all integers can still differ in their terms.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -39,49 +39,75 @@ pub(super) struct Work {
     /// Combinations of inequalities that are left.
     pub rows: Budget,
     /// Products and sums of terms that are left.
-    pub terms: Budget,
-    atoms: RefCell<Vec<Atom>>,
+    terms: Cell<u64>,
+    /// The same for short forms.
+    short_forms: Cell<u64>,
+    /// Each with the exponent from which on [`readable`](super::readable) rewrites its powers.
+    atoms: RefCell<Vec<(Atom, u32)>>,
 }
 
 impl Work {
-    /// With these budgets, and with these names as the first atoms.
-    pub fn new(rows: Budget, terms: Budget, names: impl Iterator<Item = String>) -> Work {
-        Work { rows, terms, atoms: RefCell::new(names.map(Atom::Name).collect()) }
+    /// With so many combinations, steps, and steps for short forms.
+    pub fn new(rows: Budget, terms: u64, short_forms: u64) -> Work {
+        Work { rows, terms: Cell::new(terms), short_forms: Cell::new(short_forms), atoms: RefCell::default() }
     }
 
     /// Whether nothing is left.
     pub fn is_over(&self) -> bool {
-        self.terms.left() == 0 || self.rows.left() == 0
+        self.terms.get() == 0 || self.rows.left() == 0
     }
 
     /// The atoms.
     pub fn into_atoms(self) -> Vec<Atom> {
-        self.atoms.into_inner()
+        self.atoms.into_inner().into_iter().map(|(atom, _)| atom).collect()
     }
 
     /// The place of an atom in the list.
     pub fn place(&self, atom: Atom) -> u32 {
         let mut atoms = self.atoms.borrow_mut();
-        let place = atoms.iter().position(|own| *own == atom).unwrap_or(atoms.len());
+        let place = atoms.iter().position(|(own, _)| *own == atom).unwrap_or(atoms.len());
         if place == atoms.len() {
-            atoms.push(atom);
+            let high = match &atom {
+                Atom::Remainder(_, q) => super::readable::least_factor(*q) as u32,
+                _ => u32::MAX,
+            };
+            atoms.push((atom, high));
         }
         // There are fewer atoms than steps.
         place as u32
     }
 
+    /// The atom as a product.
     pub fn monomial(&self, atom: Atom) -> Monomial<u32> {
         Monomial::of(self.place(atom))
     }
 
     /// The atom at a place.
     pub fn atom(&self, place: u32) -> Atom {
-        self.atoms.borrow()[place as usize].clone()
+        self.atoms.borrow()[place as usize].0.clone()
+    }
+
+    /// Whether powers with this exponent are rewritten.
+    pub fn is_high(&self, place: u32, exponent: u32) -> bool {
+        exponent >= self.atoms.borrow()[place as usize].1
+    }
+
+    /// Looks for a short form, in at most so many of the steps for that.
+    pub fn try_within<T>(&self, steps: u64, work: impl FnOnce() -> Option<T>) -> Option<T> {
+        let (terms, left) = (self.terms.get(), self.short_forms.get());
+        let part = left.min(steps);
+        self.terms.set(part);
+        let result = work();
+        self.short_forms.set(left - part + self.terms.get());
+        self.terms.set(terms);
+        result
     }
 
     /// Takes some steps; none if there are not so many.
     pub fn take(&self, steps: usize) -> Option<()> {
-        self.terms.take(steps).then_some(())
+        let left = self.terms.get().checked_sub(steps as u64);
+        self.terms.set(left.unwrap_or(0));
+        left.map(|_| ())
     }
 }
 
@@ -211,10 +237,12 @@ impl Polynomial {
         powers.map(|numerator| Polynomial::of(numerator, self.denominator)).collect()
     }
 
-    /// With another polynomial in the place of those atoms that have one.
+    /// With another polynomial in the place of those atoms that have one, and each product in the
+    /// form that is asked for.
     pub(super) fn substituted(
         &self,
         by: &dyn Fn(&Atom) -> Option<Option<Polynomial>>,
+        form: &dyn Fn(Polynomial) -> Option<Polynomial>,
         work: &Work,
     ) -> Option<Polynomial> {
         let mut new: BTreeMap<u32, Option<Polynomial>> = BTreeMap::new();
@@ -229,7 +257,7 @@ impl Polynomial {
             for (place, exponent) in monomial.factors() {
                 if let Some(by) = &new[place] {
                     for _ in 0..exponent {
-                        product = product.mul(by, work)?;
+                        product = form(product.mul(by, work)?)?;
                     }
                 }
             }
@@ -254,13 +282,13 @@ impl Polynomial {
             }
             _ => Some(None),
         };
-        self.substituted(&new, work)
+        self.substituted(&new, &Some, work)
     }
 
     /// Its terms by the number of values of the variable after which their floors repeat, up to
     /// linear forms.
     pub(super) fn by_period(&self, variable: &str, work: &Work) -> Option<BTreeMap<i128, Polynomial>> {
-        let periods: Vec<i128> = work.atoms.borrow().iter().map(|atom| atom.period(variable)).collect();
+        let periods: Vec<i128> = work.atoms.borrow().iter().map(|(atom, _)| atom.period(variable)).collect();
         let mut groups: BTreeMap<i128, Vec<(Monomial<u32>, i128)>> = BTreeMap::new();
         for (monomial, c) in self.numerator.terms() {
             let mut factors = monomial.factors().map(|(place, _)| periods[*place as usize]);
