@@ -21,8 +21,8 @@ use std::fmt;
 use arith::number::{floor_div, floor_rem, gcd};
 use arith::{Budget, Linear, System};
 
-use quasi_polynomial::{Shown, Work, substituted};
 pub use quasi_polynomial::{Atom, Polynomial};
+use quasi_polynomial::{Shown, Work, substituted};
 
 /// `form mod modulus = remainder`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -73,7 +73,9 @@ impl fmt::Display for NoCount {
         match self {
             NoCount::Unbounded(variable) => write!(f, "`{variable}` is not bounded"),
             NoCount::Pieces => write!(f, "the count has more than {MAX_PIECES} pieces"),
-            NoCount::Steps => f.write_str("this takes too many steps: there are too many terms, remainders or chambers"),
+            NoCount::Steps => {
+                f.write_str("this takes too many steps: there are too many terms, remainders or chambers")
+            }
             NoCount::Numbers => f.write_str("a number of the count has more than 128 bits"),
         }
     }
@@ -93,6 +95,12 @@ const MAX_TERMS_OF_SHORT_FORMS: u64 = 2_000_000;
 
 /// Combinations of two inequalities after which counting stops, each of 1 to 3 microseconds.
 const MAX_COMBINATIONS: u64 = 2_000_000;
+
+/// Pieces beyond which none are joined.
+const MAX_JOINED: usize = 50;
+
+/// Places where a polynomial must be 0 to hold for a wider condition, at most.
+const MAX_WIDENED: i128 = 12;
 
 /// Rows at a time of an elimination, at most.
 const MAX_ROWS: usize = 400;
@@ -116,6 +124,9 @@ pub fn count(sets: Vec<(System<String>, Vec<String>)>) -> Result<Count, NoCount>
     }
     let Counting { work, mut result } = counting;
     result.pieces.retain(|piece| !piece.polynomial.is_zero());
+    if result.pieces.len() <= MAX_JOINED {
+        result.join(&work);
+    }
     for piece in &mut result.pieces {
         let polynomial = std::mem::replace(&mut piece.polynomial, Polynomial::constant(0));
         piece.polynomial = readable::rounded_up(readable::shorter(polynomial, &work), &work);
@@ -166,7 +177,8 @@ impl Counting {
             return solved.map_or(Ok(()), |points| self.sum(points));
         }
         // The variable whose sum takes the fewest pieces and residue classes.
-        let Some(variable) = points.variables.iter().min_by_key(|variable| points.cost(variable, &self.work)).cloned()
+        let Some(variable) =
+            points.variables.iter().min_by_key(|variable| points.cost(variable, &self.work)).cloned()
         else {
             return Ok(());
         };
@@ -261,7 +273,8 @@ impl Points {
             return Some(None);
         }
         let (modulus_left, constant) = (modulus / common, by.constant_term() / common);
-        let coefficients = by.terms().map(|(name, c)| Some((name.clone(), floor_rem(c / common, modulus_left)?)));
+        let coefficients =
+            by.terms().map(|(name, c)| Some((name.clone(), floor_rem(c / common, modulus_left)?)));
         let form = Linear::sum(coefficients.collect::<Option<Vec<_>>>()?, 0)?;
         if modulus_left > 1 {
             let remainder = floor_rem(constant.checked_neg()?, modulus_left)?;
@@ -290,15 +303,41 @@ impl Points {
     fn cost(&self, variable: &str, work: &Work) -> u128 {
         let side = |sign: i128| {
             let coefficients = self.system.rows.iter().map(|row| row.coefficient(variable));
-            coefficients.filter(|c| c.signum() == sign).fold((0, 0), |(many, divisor): (u128, u128), c| {
-                (many + 1, divisor.max(c.unsigned_abs()))
-            })
+            coefficients
+                .filter(|c| c.signum() == sign)
+                .fold((0, 0), |(many, divisor): (u128, u128), c| (many + 1, divisor.max(c.unsigned_abs())))
         };
         let ((lower, a), (upper, b)) = (side(1), side(-1));
         let periods = self.polynomial.by_period(variable, work);
         let classes = periods.map_or(i128::MAX, |groups| groups.into_keys().last().unwrap_or(1));
         let factors = [lower, upper, lower, upper, a, b, classes.unsigned_abs()];
         factors.into_iter().fold(1, u128::saturating_mul)
+    }
+}
+
+impl Piece {
+    /// Whether the conditions of another piece differ by the constant of one row, and the polynomial
+    /// is 0 where only that one's hold; as far as terms cancel.
+    fn holds_in(&self, wider: &Piece, work: &Work) -> Option<bool> {
+        let (own, others) = (&self.condition.rows, &wider.condition.rows);
+        let mut different = own.iter().zip(others).filter(|(a, b)| a != b);
+        let ((row, other), None) = (different.next()?, different.next()) else { return None };
+        let strip = other.constant_term().checked_sub(row.constant_term())?;
+        let alike = own.len() == others.len() && self.congruences == wider.congruences;
+        if !alike || !row.terms().eq(other.terms()) || !(1..=MAX_WIDENED).contains(&strip) {
+            return None;
+        }
+        let (name, c) = row.terms().find(|(_, c)| c.abs() == 1)?;
+        for k in 1..=strip {
+            // row = -k
+            let by = row.split(name).1.plus_constant(k)?.times(c.checked_neg()?)?;
+            let there =
+                work.short(1000 * MAX_JOINED as u64, || self.polynomial.replace(name, (&by, 1), work))?;
+            if !readable::shorter(there, work).is_zero() {
+                return None;
+            }
+        }
+        Some(true)
     }
 }
 
@@ -315,6 +354,23 @@ impl Count {
             None => return Err(NoCount::Pieces),
         }
         Ok(())
+    }
+
+    /// Joins pieces whose conditions differ by a strip where the polynomial of the narrower one is 0.
+    fn join(&mut self, work: &Work) {
+        let mut at = 0;
+        while at < self.pieces.len() {
+            let piece = &self.pieces[at];
+            match self.pieces.iter().position(|wider| piece.holds_in(wider, work) == Some(true)) {
+                None => at += 1,
+                Some(other) => {
+                    let Some(sum) = self.pieces[other].polynomial.add(&piece.polynomial) else { return };
+                    self.pieces[other].polynomial = sum;
+                    self.pieces.remove(at);
+                    at = 0;
+                }
+            }
+        }
     }
 
     /// The count at these parameters, if it fits.

@@ -52,7 +52,9 @@ fn system(
             let divisor = i128::from(divisor.to_i64()?);
             let row = row(Dim::In, &|kind, k| scaled.coefficient(kind, k), scaled.constant()?)?;
             let low = row.plus(&Linear::term(name.clone(), -divisor));
-            rows.extend(low.as_ref().and_then(Linear::negated).and_then(|row| row.plus_constant(divisor - 1)));
+            rows.extend(
+                low.as_ref().and_then(Linear::negated).and_then(|row| row.plus_constant(divisor - 1)),
+            );
             rows.extend(low);
             used.insert(0, name.clone());
         }

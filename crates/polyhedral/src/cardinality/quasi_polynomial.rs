@@ -66,6 +66,8 @@ impl Work {
     pub fn place(&self, atom: Atom) -> u32 {
         let mut atoms = self.atoms.borrow_mut();
         let place = atoms.iter().position(|(own, _)| *own == atom).unwrap_or(atoms.len());
+        // Comparing is faster than a step.
+        self.terms.set(self.terms.get().saturating_sub(place as u64 / 8));
         if place == atoms.len() {
             let high = match &atom {
                 Atom::Remainder(_, q) => super::readable::least_factor(*q) as u32,
@@ -93,7 +95,7 @@ impl Work {
     }
 
     /// Looks for a short form, in at most so many of the steps for that.
-    pub fn try_within<T>(&self, steps: u64, work: impl FnOnce() -> Option<T>) -> Option<T> {
+    pub fn short<T>(&self, steps: u64, work: impl FnOnce() -> Option<T>) -> Option<T> {
         let (terms, left) = (self.terms.get(), self.short_forms.get());
         let part = left.min(steps);
         self.terms.set(part);
@@ -198,7 +200,8 @@ impl Polynomial {
     /// The sum of all, if it fits.
     pub(super) fn total(parts: &[Polynomial], work: &Work) -> Option<Polynomial> {
         work.take(parts.iter().map(|part| part.numerator.len()).sum())?;
-        let denominator = parts.iter().try_fold(1, |common, part| common_multiple(common, part.denominator))?;
+        let denominator =
+            parts.iter().try_fold(1, |common, part| common_multiple(common, part.denominator))?;
         let mut terms = Vec::new();
         for part in parts {
             for (monomial, c) in part.numerator.terms() {
@@ -295,9 +298,8 @@ impl Polynomial {
             let period = factors.try_fold(1, common_multiple)?;
             groups.entry(period).or_default().push((monomial.clone(), c));
         }
-        let group = |(m, terms): (i128, Vec<_>)| {
-            Some((m, Polynomial::of(Numerator::sum(terms)?, self.denominator)?))
-        };
+        let group =
+            |(m, terms): (i128, Vec<_>)| Some((m, Polynomial::of(Numerator::sum(terms)?, self.denominator)?));
         groups.into_iter().map(group).collect()
     }
 
@@ -322,7 +324,8 @@ impl Polynomial {
         for (m, group) in self.by_period(variable, work)? {
             for r in 0..m {
                 let class = Linear::term(variable.to_string(), m).plus_constant(r)?;
-                let class = if m == 1 { group.clone() } else { group.replace(variable, (&class, 1), work)? };
+                let class =
+                    if m == 1 { group.clone() } else { group.replace(variable, (&class, 1), work)? };
                 let products = class.by_power(place)?.into_iter().zip(&sums);
                 let products = products.map(|(factor, sum)| factor.mul(sum, work));
                 let total = Polynomial::total(&products.collect::<Option<Vec<_>>>()?, work)?;

@@ -6,7 +6,7 @@
 //! out: long quasi-polynomials and large divisors stay as they are.
 
 use arith::number::floor_rem;
-use arith::{Linear, Monomial};
+use arith::Linear;
 
 use super::quasi_polynomial::{Atom, Numerator, Polynomial, Work};
 
@@ -36,7 +36,7 @@ pub(super) fn shorter(polynomial: Polynomial, work: &Work) -> Polynomial {
             _ => Some(None),
         };
         let steps = STEPS_A_TERM * best.numerator.len() as u64 + 1000;
-        let other = work.try_within(steps, || best.substituted(&remainders, &|p| low_powers(p, work), work));
+        let other = work.short(steps, || best.substituted(&remainders, &|p| low_powers(p, work), work));
         seen.push(form);
         other.filter(|other| other.numerator.len() < best.numerator.len()).unwrap_or(best)
     })
@@ -57,7 +57,7 @@ pub(super) fn rounded_up(polynomial: Polynomial, work: &Work) -> Polynomial {
             }
             false => Some(None),
         };
-        let other = work.try_within(STEPS_A_TERM * MOST_TERMS as u64, || best.substituted(&new, &Some, work));
+        let other = work.short(STEPS_A_TERM * MOST_TERMS as u64, || best.substituted(&new, &Some, work));
         other.filter(|other| other.numerator.len() < best.numerator.len()).unwrap_or(best)
     })
 }
