@@ -86,9 +86,9 @@ impl std::error::Error for NoCount {}
 /// Pieces beyond which counting stops.
 const MAX_PIECES: usize = 5000;
 
-/// Products and sums of terms after which counting stops, each of a quarter of a microsecond: a
+/// Products and sums of terms after which counting stops, each of a quarter to half a microsecond: a
 /// polynomial of twelve parameters can have millions of terms.
-const MAX_TERMS: u64 = 20_000_000;
+const MAX_TERMS: u64 = 10_000_000;
 
 /// The same for short forms of the result.
 const MAX_TERMS_OF_SHORT_FORMS: u64 = 2_000_000;
@@ -152,11 +152,6 @@ struct Counting {
 }
 
 impl Counting {
-    /// Why a polynomial has no value.
-    fn too_large(&self) -> NoCount {
-        if self.work.is_over() { NoCount::Steps } else { NoCount::Numbers }
-    }
-
     /// Adds a sum to the result.
     fn sum(&mut self, mut points: Points) -> Result<(), NoCount> {
         if points.polynomial.is_zero() || points.system.is_empty_within(&self.work.rows) {
@@ -170,10 +165,10 @@ impl Counting {
             points.congruences.sort();
             points.congruences.dedup();
             let Points { system: condition, congruences, polynomial, .. } = points;
-            return self.result.add(Piece { condition, congruences, polynomial });
+            return self.result.add(Piece { condition, congruences, polynomial }, &self.work);
         }
         if let Some(equation) = points.equation() {
-            let solved = points.solved(equation, &self.work).ok_or_else(|| self.too_large())?;
+            let solved = points.solved(equation, &self.work).ok_or_else(|| self.work.reason())?;
             return solved.map_or(Ok(()), |points| self.sum(points));
         }
         // The variable whose sum takes the fewest pieces and residue classes.
@@ -199,7 +194,7 @@ impl Counting {
                 }
                 let ((low, a), (high, b)) = (&lows[low], &highs[high]);
                 let sum = points.polynomial.sum(&variable, (low, *a), (high, *b), &self.work);
-                part.polynomial = sum.ok_or_else(|| self.too_large())?;
+                part.polynomial = sum.ok_or_else(|| self.work.reason())?;
                 self.sum(part)?;
             }
         }
@@ -308,8 +303,8 @@ impl Points {
                 .fold((0, 0), |(many, divisor): (u128, u128), c| (many + 1, divisor.max(c.unsigned_abs())))
         };
         let ((lower, a), (upper, b)) = (side(1), side(-1));
-        let periods = self.polynomial.by_period(variable, work);
-        let classes = periods.map_or(i128::MAX, |groups| groups.into_keys().last().unwrap_or(1));
+        let periods = self.polynomial.periods(variable, work);
+        let classes = periods.and_then(|periods| periods.into_iter().max()).unwrap_or(i128::MAX);
         let factors = [lower, upper, lower, upper, a, b, classes.unsigned_abs()];
         factors.into_iter().fold(1, u128::saturating_mul)
     }
@@ -343,12 +338,12 @@ impl Piece {
 
 impl Count {
     /// Adds a piece to the one with the same conditions.
-    fn add(&mut self, piece: Piece) -> Result<(), NoCount> {
+    fn add(&mut self, piece: Piece, work: &Work) -> Result<(), NoCount> {
         let same = |own: &Piece| own.condition == piece.condition && own.congruences == piece.congruences;
         match self.pieces.iter().position(same) {
             Some(at) => {
                 let own = &mut self.pieces[at].polynomial;
-                *own = own.add(&piece.polynomial).ok_or(NoCount::Numbers)?;
+                *own = Polynomial::total(&[own, &piece.polynomial], work).ok_or_else(|| work.reason())?;
             }
             None if self.pieces.len() < MAX_PIECES => self.pieces.push(piece),
             None => return Err(NoCount::Pieces),
@@ -364,7 +359,11 @@ impl Count {
             match self.pieces.iter().position(|wider| piece.holds_in(wider, work) == Some(true)) {
                 None => at += 1,
                 Some(other) => {
-                    let Some(sum) = self.pieces[other].polynomial.add(&piece.polynomial) else { return };
+                    let Some(sum) =
+                        Polynomial::total(&[&self.pieces[other].polynomial, &piece.polynomial], work)
+                    else {
+                        return;
+                    };
                     self.pieces[other].polynomial = sum;
                     self.pieces.remove(at);
                     at = 0;

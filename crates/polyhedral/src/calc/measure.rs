@@ -7,7 +7,7 @@ use isl::{Dim, UnionMap, UnionSet};
 use loops::diagnostic::{Diagnostic, Span};
 
 use super::eval::stopped;
-use super::{MISFIT, NO_POLYNOMIAL, STOPPED, UNKNOWN};
+use super::{MISFIT, NOT_COUNTED, STOPPED, UNKNOWN};
 use crate::cardinality::{self, Count};
 
 /// The disjoint basic sets of a set, with local variables as quotients.
@@ -110,7 +110,7 @@ fn card_of_set(
     }
     cardinality::count(parts).map_err(|reason| {
         Diagnostic::error(
-            NO_POLYNOMIAL,
+            NOT_COUNTED,
             format!("cannot count: {reason}"),
             span,
             "the number of elements of this",
@@ -149,7 +149,7 @@ pub(super) fn count(sets: &UnionSet, span: Span) -> Result<i64, Diagnostic> {
                 span,
                 "this depends on parameters",
             )
-            .help("fix them: `count(at(S, n = 10))`, or use `card` for a polynomial"));
+            .help("fix them: `count(at(S, n = 10))`, or use `card` for a formula"));
         }
         if !set.is_bounded().map_err(&stop)? {
             return Err(Diagnostic::error(

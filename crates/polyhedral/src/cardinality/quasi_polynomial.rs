@@ -12,6 +12,8 @@ use std::fmt;
 use arith::number::{floor_div, floor_rem, gcd};
 use arith::{Budget, Linear, Monomial};
 
+use super::NoCount;
+
 /// What quasi-polynomials are made of.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Atom {
@@ -55,6 +57,11 @@ impl Work {
     /// Whether nothing is left.
     pub fn is_over(&self) -> bool {
         self.terms.get() == 0 || self.rows.left() == 0
+    }
+
+    /// Why a polynomial has no value.
+    pub fn reason(&self) -> NoCount {
+        if self.is_over() { NoCount::Steps } else { NoCount::Numbers }
     }
 
     /// The atoms.
@@ -198,7 +205,7 @@ impl Polynomial {
     }
 
     /// The sum of all, if it fits.
-    pub(super) fn total(parts: &[Polynomial], work: &Work) -> Option<Polynomial> {
+    pub(super) fn total(parts: &[&Polynomial], work: &Work) -> Option<Polynomial> {
         work.take(parts.iter().map(|part| part.numerator.len()).sum())?;
         let denominator =
             parts.iter().try_fold(1, |common, part| common_multiple(common, part.denominator))?;
@@ -211,7 +218,7 @@ impl Polynomial {
         Polynomial::of(Numerator::sum(terms)?, denominator)
     }
 
-    /// The sum, if it fits.
+    /// The sum, if it fits; for small polynomials, because it takes no steps.
     pub(super) fn add(&self, other: &Polynomial) -> Option<Polynomial> {
         let common = common_multiple(self.denominator, other.denominator)?;
         let sum = self.numerator.scaled(common / self.denominator)?;
@@ -266,7 +273,7 @@ impl Polynomial {
             }
             parts.push(product);
         }
-        Polynomial::total(&parts, work)
+        Polynomial::total(&parts.iter().collect::<Vec<_>>(), work)
     }
 
     /// With `by / over` in the place of a variable, where `over` is above 0.
@@ -288,19 +295,14 @@ impl Polynomial {
         self.substituted(&new, &Some, work)
     }
 
-    /// Its terms by the number of values of the variable after which their floors repeat, up to
-    /// linear forms.
-    pub(super) fn by_period(&self, variable: &str, work: &Work) -> Option<BTreeMap<i128, Polynomial>> {
+    /// After how many values of the variable the floors of each term repeat, up to linear forms.
+    pub(super) fn periods(&self, variable: &str, work: &Work) -> Option<Vec<i128>> {
+        work.take(self.numerator.len())?;
         let periods: Vec<i128> = work.atoms.borrow().iter().map(|(atom, _)| atom.period(variable)).collect();
-        let mut groups: BTreeMap<i128, Vec<(Monomial<u32>, i128)>> = BTreeMap::new();
-        for (monomial, c) in self.numerator.terms() {
-            let mut factors = monomial.factors().map(|(place, _)| periods[*place as usize]);
-            let period = factors.try_fold(1, common_multiple)?;
-            groups.entry(period).or_default().push((monomial.clone(), c));
-        }
-        let group =
-            |(m, terms): (i128, Vec<_>)| Some((m, Polynomial::of(Numerator::sum(terms)?, self.denominator)?));
-        groups.into_iter().map(group).collect()
+        let period = |(monomial, _): (&Monomial<u32>, i128)| {
+            monomial.factors().map(|(place, _)| periods[*place as usize]).try_fold(1, common_multiple)
+        };
+        self.numerator.terms().map(period).collect()
     }
 
     /// The sum for all integers `variable` with `low / a <= variable <= high / b`, where this range
@@ -320,16 +322,23 @@ impl Polynomial {
         let place = work.place(Atom::Name(variable.to_string()));
         let degree = self.numerator.terms().map(|(monomial, _)| monomial.degree()).max().unwrap_or(0);
         let sums = power_sums(place, degree, work)?;
+        let mut groups: BTreeMap<i128, Vec<(Monomial<u32>, i128)>> = BTreeMap::new();
+        for ((monomial, c), period) in self.numerator.terms().zip(self.periods(variable, work)?) {
+            groups.entry(period).or_default().push((monomial.clone(), c));
+        }
         let mut parts = Vec::new();
-        for (m, group) in self.by_period(variable, work)? {
+        for (m, terms) in groups {
+            let group = Polynomial::of(Numerator::sum(terms)?, self.denominator)?;
             for r in 0..m {
+                work.take(group.numerator.len())?;
                 let class = Linear::term(variable.to_string(), m).plus_constant(r)?;
                 let class =
                     if m == 1 { group.clone() } else { group.replace(variable, (&class, 1), work)? };
                 let products = class.by_power(place)?.into_iter().zip(&sums);
                 let products = products.map(|(factor, sum)| factor.mul(sum, work));
-                let total = Polynomial::total(&products.collect::<Option<Vec<_>>>()?, work)?;
-                let powers = total.by_power(place)?;
+                let products = products.collect::<Option<Vec<_>>>()?;
+                let powers =
+                    Polynomial::total(&products.iter().collect::<Vec<_>>(), work)?.by_power(place)?;
                 let end = high.plus_constant(b.checked_mul(m.checked_sub(r)?)?)?;
                 let start = low.plus_constant(a.checked_mul(m - r)?.checked_sub(1)?)?;
                 let end = Polynomial::floor(&end, b.checked_mul(m)?, work)?;
@@ -338,7 +347,7 @@ impl Polynomial {
                 parts.push(at(&powers, &start, work)?.scaled(-1, 1)?);
             }
         }
-        Polynomial::total(&parts, work)
+        Polynomial::total(&parts.iter().collect::<Vec<_>>(), work)
     }
 
     /// The value, if it is an integer that fits, where the atoms of the list have values.
@@ -362,7 +371,10 @@ pub(super) fn substituted(
 
 /// The polynomial of these coefficients, lowest first, at `x`: Horner's scheme.
 fn at(coefficients: &[Polynomial], x: &Polynomial, work: &Work) -> Option<Polynomial> {
-    coefficients.iter().rev().try_fold(Polynomial::constant(0), |sum, c| sum.mul(x, work)?.add(c))
+    coefficients
+        .iter()
+        .rev()
+        .try_fold(Polynomial::constant(0), |sum, c| Polynomial::total(&[&sum.mul(x, work)?, c], work))
 }
 
 /// `0^k + 1^k + ... + (x - 1)^k` for each `k`, by the recurrence of telescoping sums:

@@ -5,8 +5,8 @@
 //! `p`. This is a normal form: where floors of `x` cancel, no trace of them is left. What it leaves
 //! out: long quasi-polynomials and large divisors stay as they are.
 
-use arith::number::floor_rem;
 use arith::Linear;
+use arith::number::floor_rem;
 
 use super::quasi_polynomial::{Atom, Numerator, Polynomial, Work};
 
@@ -80,7 +80,7 @@ fn by_remainders(form: &Linear<String>, d: i128, work: &Work) -> Option<Polynomi
         }
         parts.push(part);
     }
-    Polynomial::total(&parts, work)
+    Polynomial::total(&parts.iter().collect::<Vec<_>>(), work)
 }
 
 /// The least divisor above 1 of a number above 1.
@@ -151,5 +151,5 @@ fn low_powers(polynomial: Polynomial, work: &Work) -> Option<Polynomial> {
         return Some(polynomial);
     }
     parts.push(Polynomial::of(Numerator::sum(low)?, polynomial.denominator)?);
-    low_powers(Polynomial::total(&parts, work)?, work)
+    low_powers(Polynomial::total(&parts.iter().collect::<Vec<_>>(), work)?, work)
 }
