@@ -15,14 +15,13 @@
 mod quasi_polynomial;
 mod readable;
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use arith::number::{floor_div, floor_rem, gcd};
 use arith::{Budget, Linear, System};
 
 pub use quasi_polynomial::{Atom, Polynomial};
-use quasi_polynomial::{Shown, Work, substituted};
+use quasi_polynomial::{Shown, Work, coefficients, substituted};
 
 /// `form mod modulus = remainder`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -114,7 +113,8 @@ pub fn count(sets: Vec<(System<String>, Vec<String>)>) -> Result<Count, NoCount>
     let work = Work::new(Budget::new(MAX_ROWS, MAX_COMBINATIONS), MAX_TERMS, MAX_TERMS_OF_SHORT_FORMS);
     // Products of names are printed in the order of the names.
     let names = sets.iter().flat_map(|(system, _)| system.rows.iter().flat_map(Linear::variables));
-    for name in names.collect::<BTreeSet<_>>() {
+    let names = Linear::sum(names.map(|name| (name.clone(), 1)), 0).unwrap_or_default();
+    for name in names.variables() {
         work.place(Atom::Name(name.clone()));
     }
     let mut counting = Counting { work, result: Count::default() };
@@ -162,8 +162,6 @@ impl Counting {
         }
         points.system = points.system.pruned_within(&self.work.rows);
         if points.variables.is_empty() {
-            points.congruences.sort();
-            points.congruences.dedup();
             let Points { system: condition, congruences, polynomial, .. } = points;
             return self.result.add(Piece { condition, congruences, polynomial }, &self.work);
         }
@@ -268,12 +266,13 @@ impl Points {
             return Some(None);
         }
         let (modulus_left, constant) = (modulus / common, by.constant_term() / common);
-        let coefficients =
-            by.terms().map(|(name, c)| Some((name.clone(), floor_rem(c / common, modulus_left)?)));
-        let form = Linear::sum(coefficients.collect::<Option<Vec<_>>>()?, 0)?;
+        let form = coefficients(&by, &|c| floor_rem(c / common, modulus_left))?;
         if modulus_left > 1 {
             let remainder = floor_rem(constant.checked_neg()?, modulus_left)?;
-            self.congruences.push(Congruence { form, remainder, modulus: modulus_left });
+            let congruence = Congruence { form, remainder, modulus: modulus_left };
+            if let Err(place) = self.congruences.binary_search(&congruence) {
+                self.congruences.insert(place, congruence);
+            }
         }
         self.replace(variable, (&by, modulus), work)?;
         self.variables.retain(|own| own != variable);

@@ -6,7 +6,6 @@
 //! quasi-polynomials that are equal at all integers can still differ in their terms.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::fmt;
 
 use arith::number::{floor_div, floor_rem, gcd};
@@ -151,36 +150,33 @@ impl Polynomial {
 
     /// The quotient of a linear form by a number above 0.
     pub(super) fn linear(form: &Linear<String>, denominator: i128, work: &Work) -> Option<Polynomial> {
-        let constant = (Monomial::one(), form.constant_term());
-        let terms = form.terms().map(|(name, c)| (work.monomial(Atom::Name(name.clone())), c));
-        Polynomial::of(Numerator::sum(terms.chain([constant]))?, denominator)
+        let mut terms = vec![(Monomial::one(), form.constant_term())];
+        for (name, c) in form.terms() {
+            terms.push((work.monomial(Atom::Name(name.clone())), c));
+        }
+        Polynomial::of(Numerator::sum(terms)?, denominator)
     }
 
     /// `floor(form / d)` for `d` above 0: a linear form and at most one floor.
     fn floor(form: &Linear<String>, d: i128, work: &Work) -> Option<Polynomial> {
         let divisor = form.terms().fold(d, |divisor, (_, c)| gcd(divisor, c));
-        let (mut whole, mut rest) = (Vec::new(), Vec::new());
         let constant = floor_div(form.constant_term(), divisor)?;
         let d = d / divisor;
-        for (name, c) in form.terms() {
+        // The nearest multiple of `d`, and what is left of a coefficient.
+        let quotient = |c: i128| {
             let c = c / divisor;
-            let above = i128::from(floor_rem(c, d)? > d / 2);
-            let quotient = floor_div(c, d)?.checked_add(above)?;
-            let left = c.checked_sub(quotient.checked_mul(d)?)?;
-            if left < 0 && rest.is_empty() {
-                // floor(x / d) = -floor((d - 1 - x) / d)
-                let terms = form.terms().map(|(name, c)| (name.clone(), -(c / divisor)));
-                let opposite = Linear::sum(terms, (d - 1).checked_sub(constant)?)?;
-                return Polynomial::floor(&opposite, d, work)?.scaled(-1, 1);
-            }
-            whole.push((name.clone(), quotient));
-            if left != 0 {
-                rest.push((name.clone(), left));
-            }
+            floor_div(c, d)?.checked_add(i128::from(floor_rem(c, d)? > d / 2))
+        };
+        let whole = coefficients(form, &quotient)?;
+        let rest = coefficients(form, &|c| (c / divisor).checked_sub(quotient(c)?.checked_mul(d)?))?;
+        if rest.terms().next().is_some_and(|(_, c)| c < 0) {
+            // floor(x / d) = -floor((d - 1 - x) / d)
+            let opposite = coefficients(form, &|c| (c / divisor).checked_neg())?;
+            let opposite = opposite.plus_constant((d - 1).checked_sub(constant)?)?;
+            return Polynomial::floor(&opposite, d, work)?.scaled(-1, 1);
         }
         let (more, left) = (floor_div(constant, d)?, floor_rem(constant, d)?);
-        let whole = Polynomial::linear(&Linear::sum(whole, more)?, 1, work)?;
-        let rest = Linear::sum(rest, 0)?;
+        let whole = Polynomial::linear(&whole.plus_constant(more)?, 1, work)?;
         if rest.is_constant() {
             return Some(whole);
         }
@@ -255,17 +251,18 @@ impl Polynomial {
         form: &dyn Fn(Polynomial) -> Option<Polynomial>,
         work: &Work,
     ) -> Option<Polynomial> {
-        let mut new: BTreeMap<u32, Option<Polynomial>> = BTreeMap::new();
+        let mut new: Vec<Option<Polynomial>> = Vec::new();
         for place in self.numerator.atoms() {
-            new.insert(*place, by(&work.atom(*place))?);
+            new.resize(*place as usize, None);
+            new.push(by(&work.atom(*place))?);
         }
         let mut parts = Vec::new();
         for (monomial, c) in self.numerator.terms() {
-            let kept = monomial.factors().filter(|(place, _)| new[place].is_none());
+            let kept = monomial.factors().filter(|(place, _)| new[**place as usize].is_none());
             let kept = Monomial::product(kept.map(|(place, exponent)| (*place, exponent)))?;
             let mut product = Polynomial::of(Numerator::term(kept, c), self.denominator)?;
             for (place, exponent) in monomial.factors() {
-                if let Some(by) = &new[place] {
+                if let Some(by) = &new[*place as usize] {
                     for _ in 0..exponent {
                         product = form(product.mul(by, work)?)?;
                     }
@@ -322,9 +319,13 @@ impl Polynomial {
         let place = work.place(Atom::Name(variable.to_string()));
         let degree = self.numerator.terms().map(|(monomial, _)| monomial.degree()).max().unwrap_or(0);
         let sums = power_sums(place, degree, work)?;
-        let mut groups: BTreeMap<i128, Vec<(Monomial<u32>, i128)>> = BTreeMap::new();
+        let mut groups: Vec<(i128, Vec<(Monomial<u32>, i128)>)> = Vec::new();
         for ((monomial, c), period) in self.numerator.terms().zip(self.periods(variable, work)?) {
-            groups.entry(period).or_default().push((monomial.clone(), c));
+            let term = (monomial.clone(), c);
+            match groups.iter_mut().find(|(m, _)| *m == period) {
+                Some((_, terms)) => terms.push(term),
+                None => groups.push((period, vec![term])),
+            }
         }
         let mut parts = Vec::new();
         for (m, terms) in groups {
@@ -355,6 +356,18 @@ impl Polynomial {
         let sum = self.numerator.value(|place| atoms.get(*place as usize)?.value(at))?;
         (sum % self.denominator == 0).then(|| sum / self.denominator)
     }
+}
+
+/// The form with each coefficient changed, and without the constant.
+pub(super) fn coefficients(
+    form: &Linear<String>,
+    new: &dyn Fn(i128) -> Option<i128>,
+) -> Option<Linear<String>> {
+    let mut terms = Vec::new();
+    for (name, c) in form.terms() {
+        terms.push((name.clone(), new(c)?));
+    }
+    Linear::sum(terms, 0)
 }
 
 /// A row with `by / over` in the place of a variable, times `over` if it has the variable.
@@ -420,9 +433,10 @@ impl fmt::Display for Shown<'_> {
         if numerator.is_empty() {
             return f.write_str("0");
         }
-        let mut terms: Vec<(&Monomial<u32>, i128)> = numerator.terms().collect();
-        terms.sort_by_key(|(m, _)| std::cmp::Reverse(m.degree()));
-        for (k, (monomial, c)) in terms.into_iter().enumerate() {
+        let most = numerator.terms().map(|(monomial, _)| monomial.degree()).max().unwrap_or(0);
+        let of_degree =
+            |degree: usize| numerator.terms().filter(move |(monomial, _)| monomial.degree() == degree);
+        for (k, (monomial, c)) in (0..=most).rev().flat_map(of_degree).enumerate() {
             let sign = match (k, c < 0) {
                 (0, true) => "-",
                 (0, false) => "",

@@ -8,7 +8,7 @@
 use arith::Linear;
 use arith::number::floor_rem;
 
-use super::quasi_polynomial::{Atom, Numerator, Polynomial, Work};
+use super::quasi_polynomial::{Atom, Numerator, Polynomial, Work, coefficients};
 
 /// Terms beyond which no short form is looked for.
 const MOST_TERMS: usize = 2000;
@@ -111,8 +111,7 @@ fn indicator(form: &Linear<String>, (p, q): (i128, i128), r: i128, work: &Work) 
     let mut below = 1;
     while below < q {
         let level = below * p;
-        let terms = form.terms().map(|(name, c)| Some((name.clone(), floor_rem(c, level)?)));
-        let direction = Linear::sum(terms.collect::<Option<Vec<_>>>()?, 0)?;
+        let direction = coefficients(form, &|c| floor_rem(c, level))?;
         let remainder = Numerator::atom(work.place(Atom::Remainder(direction, level)));
         for other in (0..p).map(|digit| r % below + digit * below) {
             let distance = r % level - other;
