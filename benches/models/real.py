@@ -12,7 +12,8 @@ optimisations; integers must be the same. A model whose activations
 become bytes on the way is marked `bytes` in the list: where a number lies between two bytes, the
 last bit decides, and a step of a byte changes all that follows. So it gets several inputs, and the
 least of the differences counts. Times are medians of calls in turns in this process; --reps 0 takes
-none.
+none. OpenVINO, where it is installed, is timed too, in single precision and for the same extents,
+unless it refuses a model or its results differ.
 --write writes the table to docs/real-models.md. The exit code is 1 if a model fails.
 """
 
@@ -31,6 +32,11 @@ import zipfile
 import numpy as np
 import onnx
 import onnxruntime as ort
+
+try:
+    import openvino
+except ImportError:
+    openvino = None
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIST = pathlib.Path(__file__).with_suffix(".toml")
@@ -109,6 +115,29 @@ def session(path, threads, optimised=True):
     if not optimised:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def by_openvino(path, threads, arrays, wanted, bound):
+    """The call of a model that OpenVINO has compiled for these inputs, or why there is none."""
+    if openvino is None:
+        return None, "not installed"
+    try:
+        model = openvino.Core().read_model(str(path))
+        model.reshape({name: list(array.shape) for name, array in arrays.items()})
+        hints = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
+        request = openvino.Core().compile_model(model, "CPU", hints).create_infer_request()
+        for name, array in arrays.items():
+            request.set_tensor(name, openvino.Tensor(np.ascontiguousarray(array)))
+        request.infer()
+        found = [np.array(request.get_output_tensor(at).data) for at in range(len(wanted))]
+    except Exception as reason:  # pylint: disable=broad-except
+        # It has no exception of its own for models that it does not take.
+        return None, f"refused ({str(reason).strip().splitlines()[-1][:60]})"
+    try:
+        differs = not max(difference(*pair) for pair in zip(found, wanted, strict=True)) <= bound
+    except Failed:
+        differs = True
+    return (None, "its results differ") if differs else (request.infer, None)
 
 
 def inputs(ports, described, seed):
@@ -203,20 +232,22 @@ def own(path, reference, arrays):
     return max(map(difference, plain, reference.run(None, arrays)))
 
 
-def in_turns(ours, theirs, reps):
-    """Medians of the times of both in turns: a call that is timed after one that is not.
+def in_turns(runs, reps):
+    """Medians of the times of calls in turns: one that is timed after one that is not; none of what can't run.
 
-    Threads of both wait for work in a loop for a while, on processors that the other needs. So each turn begins with a pause.
+    Threads wait for work in a loop for a while, on processors that the others need. So each turn begins with a pause.
     """
-    times = ([], [])
+    times = [[] for _ in runs]
     for _ in range(WARM + reps):
-        for run, taken in zip((ours, theirs), times, strict=True):
+        for run, taken in zip(runs, times, strict=True):
+            if run is None:
+                continue
             time.sleep(PAUSE)
             run()
             started = time.perf_counter()
             run()
             taken.append(time.perf_counter() - started)
-    return [float(np.median(taken[WARM:])) for taken in times]
+    return [float(np.median(taken[WARM:])) if taken else None for taken in times]
 
 
 def compiled(lozenge, path, arrays, folder, row):
@@ -254,7 +285,10 @@ def measured(lozenge, model, arguments):
         for threads in arguments.threads if arguments.reps else []:
             openmp.omp_set_num_threads(threads)
             theirs = session(path, threads)
-            row["times"] += in_turns(library.run, lambda: theirs.run(None, arrays), arguments.reps)
+            wanted, bound = reference.run(None, arrays), max(BOUND, row["own"] or 0.0)
+            other, row["without"] = by_openvino(path, threads, arrays, wanted, bound)
+            runs = (library.run, lambda: theirs.run(None, arrays), other)
+            row["times"].append(in_turns(runs, arguments.reps))
     return row
 
 
@@ -262,8 +296,9 @@ def cells(row):
     """The cells of a line: times in milliseconds, theirs over ours."""
     yield from (f"`{row['name']}`", row["kind"], str(row["nodes"]), str(row["left"]))
     yield from (f"{row['difference']:.0e}", "" if row["own"] is None else f"{row['own']:.0e}")
-    for ours, theirs in zip(row["times"][::2], row["times"][1::2], strict=True):
+    for ours, theirs, other in row["times"]:
         yield from (f"{ours * 1e3:.2f}", f"{theirs * 1e3:.2f}", f"{theirs / ours:.2f}")
+        yield from ("", "") if other is None else (f"{other * 1e3:.2f}", f"{other / ours:.2f}")
 
 
 def table(rows, threads):
@@ -271,7 +306,7 @@ def table(rows, threads):
     heads = ["model", "kind", "nodes", "optimised", "difference", "its own"]
     for count in threads:
         on = f"{count} thread" + "s" * (count > 1)
-        heads += [f"ms, {on}", "onnxruntime", "theirs/ours"]
+        heads += [f"ms, {on}", "onnxruntime", "theirs/ours", "OpenVINO", "theirs/ours"]
     lines = [heads, ["---"] * len(heads), *(list(cells(row)) for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + means(rows, threads)
 
@@ -280,11 +315,16 @@ def means(rows, threads):
     """The geometric means of theirs/ours, and how many models are slower than theirs."""
     said = []
     for k, count in enumerate(threads):
-        ratios = [row["times"][2 * k + 1] / row["times"][2 * k] for row in rows if row["times"]]
-        if ratios:
-            mean, slower = float(np.exp(np.mean(np.log(ratios)))), sum(ratio < 1 / 1.1 for ratio in ratios)
-            on = f"{count} thread" + "s" * (count > 1)
-            said.append(f"On {on}: {mean:.2f} in the geometric mean; {slower} of {len(ratios)} more than 10 % slower.")
+        for at, name in ((1, "onnxruntime"), (2, "OpenVINO")):
+            times = [row["times"][k] for row in rows if row["times"] and row["times"][k][at]]
+            if times:
+                ratios = [taken[at] / taken[0] for taken in times]
+                mean, slower = float(np.exp(np.mean(np.log(ratios)))), sum(ratio < 1 / 1.1 for ratio in ratios)
+                on = f"{count} thread" + "s" * (count > 1)
+                said.append(
+                    f"On {on}, beside {name}: {mean:.2f} in the geometric mean of {len(ratios)};"
+                    f" {slower} more than 10 % slower."
+                )
     return "".join(f"\n\n{line}" for line in said)
 
 
@@ -323,10 +363,11 @@ def main():
             line = f"{row['name']:18} {row['nodes']:5} nodes, {row['left']:5} optimised"
             line += f", compiled in {row['compiled']:5.1f} s, difference {row['difference']:.1e}"
             for at, threads in enumerate(arguments.threads if row["times"] else []):
-                ours, theirs = row["times"][2 * at : 2 * at + 2]
+                ours, theirs, other = row["times"][at]
                 line += f"; {threads} threads: {ours * 1e3:.2f} and {theirs * 1e3:.2f} ms"
+                line += f", OpenVINO {row['without']}" if other is None else f" and {other * 1e3:.2f} ms"
             print(line, flush=True)
-    print(f"{len(rows)} models, {failed} failed")
+    print(f"{len(rows)} models, {failed} failed{means(rows, arguments.threads)}")
     if arguments.write:
         write(rows, arguments.threads if arguments.reps else [])
     sys.exit(1 if failed else 0)

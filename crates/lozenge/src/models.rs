@@ -137,8 +137,17 @@ pub(crate) fn open_for_rules(path: &Path) -> Result<Model, Failure> {
         graph::functions::inline(&mut model).map_err(|d| pipeline::at(&name(path), d))?;
         return Ok(model);
     }
-    open(path)
+    let mut model = open(path)?;
+    // Before the fourth version of the format, parameters had to be inputs as well.
+    if model.ir_version < PARAMETERS_APART {
+        model.graph.fix_defaults();
+        model.ir_version = PARAMETERS_APART;
+    }
+    Ok(model)
 }
+
+/// The version of ONNX's format from which an input with an initializer is one that can be given.
+const PARAMETERS_APART: i64 = 4;
 
 /// Writes a model that was read from another file: whole or not at all, in textual form if the name
 /// says so, with copies of the files of its parameters where it goes to another folder.

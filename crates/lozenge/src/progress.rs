@@ -113,6 +113,16 @@ pub fn say(step: impl Into<String>) {
     state.stepped();
 }
 
+/// Tells a result of a long command as soon as it is there. It has times, so that who wants only
+/// steps is not told.
+pub(crate) fn result(line: &str) {
+    let mut state = state();
+    if matches!(state.how, How::Rewritten | How::Lines) {
+        state.clear();
+        let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+    }
+}
+
 /// Takes the line from the terminal before something else is printed; it comes back.
 pub fn clear() {
     state().clear();

@@ -165,3 +165,45 @@ fn products_of_two_inputs() {
         calls(&model(&[], &body));
     }
 }
+
+/// The left matrix has signs, and each column of the constant right one has a zero point.
+#[test]
+fn zero_points_of_columns_and_numbers_with_signs() {
+    for [m, k, n] in [[7, 61, 113], [1, 96, 350], [29, 38, 48]] {
+        for (elem, least) in [("i8", -125), ("u8", 0)] {
+            let body = format!(
+                "  input x: i8[2, {m}, {k}]
+  input za: i8[]
+  init w: {elem}[{k}, {n}] = {}
+  init zw: {elem}[{n}] = {}
+  y = MatMulInteger(x, w, za, zw)
+  output y: i32[2, {m}, {n}]",
+                hex(numbers(k * n, least)),
+                hex(numbers(n, least)),
+            );
+            calls(&model(&[], &body));
+        }
+    }
+}
+
+/// Images with signs, whose zero point fills the paddings, and filters of 5 channels.
+#[test]
+fn images_with_signs() {
+    for (zero, elem, least, zero_of_filters) in
+        [(-7, "i8", -125, 0), (0, "u8", 0, 128), (-128, "i8", -125, 0)]
+    {
+        let body = format!(
+            "  input x: i8[1, 5, 19, 21]
+  init w: {elem}[9, 5, 3, 3] = {}
+  init zx: i8[] = {}
+  init zw: {elem}[] = {}
+  y = ConvInteger(x, w, zx, zw) {{ pads: [2, 1, 0, 1] }}
+  z = Cast(y) {{ to: 1 }}
+  output z: f32[1, 9, 19, 21]",
+            hex(numbers(9 * 5 * 9, least)),
+            hex(std::iter::once(zero)),
+            hex(std::iter::once(zero_of_filters)),
+        );
+        calls(&model(&[], &body));
+    }
+}

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -62,6 +63,29 @@ fn optimised_code_agrees_with_the_interpreter() {
         "optimised",
         &["-O3", "-march=native", "-fopenmp"],
     );
+}
+
+/// Instructions for words of pairs and of fours, by the processors that have them.
+#[test]
+fn parts_of_words_agree_with_each_set_of_instructions() {
+    let sets = [
+        ("x86-64", true),
+        ("x86-64-v2", is_x86_feature_detected!("sse4.2")),
+        ("haswell", is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")),
+        ("skylake-avx512", is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl")),
+        ("icelake-client", is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512vbmi2")),
+    ];
+    let case = golden::cases("targets/openmp", "loops").into_iter().find(|c| c.name == "parts-of-words");
+    let program = program(&case.expect("the words"));
+    for compiler in COMPILERS.iter().filter(|c| installed(c)) {
+        for (set, _) in sets.iter().filter(|(_, there)| *there) {
+            let folder = scratch(&format!("run-words-{compiler}-{set}"));
+            build(compiler, &folder, &program, &Options::default(), &["-O2", &format!("-march={set}")]);
+            for (number, function) in program.functions.iter().enumerate() {
+                (0..50).for_each(|seed| agree(&folder, number, function, &BTreeMap::new(), seed));
+            }
+        }
+    }
 }
 
 #[test]

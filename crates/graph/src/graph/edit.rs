@@ -176,6 +176,20 @@ impl Graph {
         }
     }
 
+    /// Makes each input that has a default a parameter: nobody gives another value.
+    pub fn fix_defaults(&mut self) {
+        let (fixed, given): (Vec<_>, Vec<_>) = std::mem::take(&mut self.inputs)
+            .into_iter()
+            .partition(|id| self.value(*id).initializer().is_some());
+        self.inputs = given;
+        for id in &fixed {
+            self.value_entry(*id).producer = Producer::Initializer;
+        }
+        if !fixed.is_empty() {
+            self.origin = None;
+        }
+    }
+
     /// Replaces all outputs.
     pub(crate) fn set_outputs(&mut self, ids: Vec<ValueId>) {
         self.origin = None;

@@ -1,7 +1,7 @@
 //! Convolutions: direct, transposed, of integers, deformable, causal; and `Col2Im`, the reverse of
 //! extracting windows.
 
-use loops::Size;
+use loops::{Registers, Size};
 
 use super::build::{Cx, Extents};
 use super::byte_filters::Weights;
@@ -235,6 +235,9 @@ fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<V
     if !stored || !some || !known(&c.x.shape[1..]) || !known(&c.w.shape) {
         return None;
     }
+    if let Some(val) = fours(op, c, win, groups, registers) {
+        return Some(val);
+    }
     let before = op.cx.holds();
     let x = shifted(op, &c.x, c.is_left_shifted, &|cx, v, _| (c.left)(cx, v));
     if c.bytes && super::pairs::of_bytes(c.x.elem, c.w.elem, 1, 1).is_some() {
@@ -253,6 +256,14 @@ fn integers(op: &mut Op, c: &Convolution, win: &Window, groups: i64) -> Option<V
         op.cx.hold_only(before);
     }
     found.map(|val| op.cx.release(val))
+}
+
+/// A convolution of bytes whose filters are constant, and have a zero point that is none to fours.
+fn fours(op: &mut Op, c: &Convolution, win: &Window, groups: i64, registers: Registers) -> Option<Val> {
+    let zero = if c.is_right_shifted { op.known_zero_point(c.weights + 2)? } else { 0 };
+    let to_number = |cx: &mut Cx| (c.left)(cx, number(loops::Scalar::I32, 0.0));
+    let weights = Weights::Fours { input: c.weights, w: &c.w, zero, x: &c.x, to_number: &to_number };
+    super::image_windows::products(op, &c.x, &c.w, win, (groups, weights), registers, c.last)
 }
 
 /// The input as numbers that are less a zero point, if it has one; made once.

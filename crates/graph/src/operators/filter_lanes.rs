@@ -12,7 +12,7 @@ use super::build::{Cx, folded, product};
 use super::convolution::Window;
 use super::epilogue::Stages;
 use super::image_windows::{Image, image};
-use super::packing::{Packed, Packing, Panels};
+use super::packing::{Packed, Packing, Panels, Stored};
 use super::strips::Strips;
 use super::tiles::{concatenated, joined, transposed};
 use super::value::{Val, index, int, number, size};
@@ -182,7 +182,7 @@ pub(super) fn convolution(
         wide: tiles.wide,
         full: tiles.full,
         narrow: tiles.narrow,
-        pairs: None,
+        stored: Stored::Elements,
     };
     let packed = op.packed(1, Some(packing))?;
     let (after, beside) = op.stages().split(win.kernel.len());

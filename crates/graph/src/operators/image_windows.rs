@@ -9,9 +9,8 @@ use super::byte_filters::{ByteFilters, Weights};
 use super::convolution::Window;
 use super::epilogue::Stages;
 use super::packing::Packed;
-use super::pairs::Bytes;
 use super::sliding::{MOST_TAPS, Rows, sliding};
-use super::tiles::{self, Product, Side, WORTH_TILES, concatenated, packing};
+use super::tiles::{self, Element, Product, Side, WORTH_TILES, concatenated, packing};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
@@ -34,6 +33,9 @@ pub(super) fn convolution(
     let zero = number(x.scalar(), 0.0);
     let stored = matches!(weights, Weights::Stored);
     if groups == 1 && stored {
+        if let Some(found) = super::whole_images::convolution(op, x, w, win, registers, last) {
+            return Some(found);
+        }
         let others = tiles::columns(registers, x.scalar(), filters, Layout::of(x, win).columns(win));
         let found = super::filter_lanes::convolution(op, x, w, win, registers, others, last)
             .or_else(|| super::row_tiles::convolution(op, x, w, win, registers, last));
@@ -86,13 +88,16 @@ pub(super) fn products(
     let (mut packed, mut bytes) = (None, None);
     match weights {
         Weights::Stored => packed = op.packed(1, packing),
-        Weights::Bytes { .. } => {
+        Weights::Bytes { .. } | Weights::Fours { .. } => {
             bytes = Some(ByteFilters::of(op, &weights, groups, Layout::of(x, win).columns(win))?);
         }
         Weights::Computed => {}
     }
     let after = op.stages();
-    let zero = number(x.scalar(), 0.0);
+    let zero = match weights {
+        Weights::Fours { to_number, .. } => number(x.scalar(), 0.0) - to_number(&mut op.cx),
+        _ => number(x.scalar(), 0.0),
+    };
     let filters = Filters { w, groups, packed: packed.as_ref(), bytes, after: &after };
     Some(op.cx.generate(&x.shape[0], |cx, n| {
         image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, &n, &filters, win, registers, last))
@@ -456,14 +461,10 @@ fn sample(
         let extents = [per_group, taps, columns];
         let scalar = w.scalar();
         if let Some(bytes) = &weights.bytes {
-            let left = |cx: &mut Cx, m: &Val, k: &Val| bytes.word(cx, &g, m, &filter(m), k);
-            let right = |cx: &mut Cx, k: &Val, column: &Val| {
-                bytes.pairs.word(cx, k, |cx, channel, tap| element(cx, Some(channel), tap, column))
-            };
+            let image =
+                |cx: &mut Cx, channel: &Val, tap: &Val, column: &Val| element(cx, Some(channel), tap, column);
             let extents = [per_group, columns];
-            let (pairs, right) = (bytes.pairs, Side::Elements(&right));
-            let product = Bytes { extents, pairs, registers, left: &left, right, last: &with_last };
-            let product = product.build(cx);
+            let product = bytes.product(cx, (&g, &filter), extents, registers, &image, &with_last);
             return placed(cx, product);
         }
         let left = match packed {
@@ -473,9 +474,9 @@ fn sample(
         let right = |cx: &mut Cx, k: &Val, column: &Val| element(cx, None, k, column);
         let in_rows = image.form == Form::Sample && win.kernel.iter().chain(&win.strides).all(|n| *n == 1);
         let right = if in_rows { Side::Rows(&right) } else { Side::Elements(&right) };
-        let (pairs, last) = (false, &with_last);
+        let (element, last) = (Element::Number, &with_last);
         let (extents, cut) = (tiles::sizes(extents), tiles::Cut::default());
-        let product = Product { extents, cut, registers, scalar, pairs, left, right, last }.build(cx);
+        let product = Product { extents, cut, registers, scalar, element, left, right, last }.build(cx);
         placed(cx, product)
     };
     if groups == 1 {

@@ -4,6 +4,7 @@ use loops::{Registers, Size};
 
 use super::build::{Cx, Extents, broadcast};
 use super::epilogue::Stages;
+use super::fours::{self, Fours, ToColumn};
 use super::packing::Panels;
 use super::pairs::{self, Bytes, Pairs};
 use super::tiles::{self, Side};
@@ -62,8 +63,9 @@ fn product(
     let nb = shapes.batch.len();
     if let Some(registers) = tiled_integers(op, &shapes, &a, &b) {
         let extents = [a.shape[a.rank() - 2].clone(), k, b.shape[b.rank() - 1].clone()];
+        let fours = byte_panels(op, registers, &a, (of_right, &b), &extents);
+        let known = if zeros[1].is_none() { Some(0) } else { op.known_zero_point(of_right + 2) };
         let pairs = pairs_of(&a, &b, &zeros, &extents);
-        let panels = pairs.and_then(|pairs| byte_panels(op, registers, pairs, (of_right, &b), zeros[1]));
         let after = op.stages();
         let dims = vec![1; shape.len()];
         let val = op.cx.tensor(&shapes.batch, &mut |cx, batch| {
@@ -84,6 +86,21 @@ fn product(
                 let value = super::storage_type::fit(cx, elem, value);
                 after.apply(cx, value, &at, &dims)
             };
+            if let Some((fours, panels, extents)) = &fours {
+                let zero = || number(loops::Scalar::I32, 0.0);
+                let to_column = |cx: &mut Cx, j: &Val| right(cx, zero(), &placed(&outer_b, &int(0), j));
+                let product = fours::Bytes {
+                    extents: *extents,
+                    fours: *fours,
+                    registers,
+                    left: &|_, i, k| a.val.at(&placed(&outer_a, i, k)),
+                    to_row: &|cx, i| left(cx, zero(), &placed(&outer_a, i, &int(0))),
+                    to_column: known.map_or(ToColumn::Computed(&to_column), |zero| ToColumn::Known(-zero)),
+                    panels: panels.clone(),
+                    last: &sums,
+                };
+                return product.build(cx);
+            }
             let whole = || Refusal::internal("a product of unknown extents");
             let Some((pairs, extents)) = pairs else {
                 let way = (registers, loops::Scalar::I32);
@@ -92,8 +109,7 @@ fn product(
             };
             let left = |cx: &mut Cx, i: &Val, k: &Val| pairs.word(cx, k, |cx, k, _| lefts(cx, i, k));
             let right = |cx: &mut Cx, k: &Val, j: &Val| pairs.word(cx, k, |cx, k, _| rights(cx, k, j));
-            let right = panels.clone().map_or(Side::Elements(&right), Side::Panels);
-            Bytes { extents, pairs, registers, left: &left, right, last: &sums }.build(cx)
+            Bytes { extents, pairs, registers, left: &left, right: &right, last: &sums }.build(cx)
         });
         op.result(val, elem, shape);
         return Ok(());
@@ -143,26 +159,19 @@ fn pairs_of(
     (n > 1 && pairs::are_bytes(zeros)).then_some((pairs, [m, n]))
 }
 
-/// The panels of the right matrix of a product of bytes, if it is one constant matrix, less one
-/// zero point.
+/// The panels of the right matrix of a product of bytes, which is the input with this number, if it
+/// is one constant matrix; and the rows and columns.
 fn byte_panels(
     op: &mut Op,
     registers: Registers,
-    (pairs, extents): (Pairs, [i64; 2]),
+    a: &Input,
     (number, b): (usize, &Input),
-    zero: &Option<Input>,
-) -> Option<Panels> {
-    let one = |p: &Input| p.rank() == 0 || p.rank() == 1 && p.shape[0].as_constant() == Some(1);
-    let zero = match zero {
-        Some(p) if one(p) => Some(if p.rank() == 0 { p.val.clone() } else { p.at(&[int(0)]) }),
-        Some(_) => return None,
-        None => None,
-    };
-    if b.rank() != 2 {
-        return None;
-    }
-    let packing = pairs.panels(registers, extents, 1, [0, 1, extents[1]]);
-    Some(op.packed(number, packing)?.matrix(&int(0)).less(zero))
+    extents: &[Size; 3],
+) -> Option<(Fours, Panels, [i64; 2])> {
+    let [m, k, n] = tiles::extents(&extents[0], &extents[1], &extents[2])?;
+    let fours = fours::of_bytes(a.elem, b.elem, k, 1).filter(|_| n > 1 && b.rank() == 2)?;
+    let packing = fours.panels(registers, [m, n], 1, [0, 1, n]);
+    Some((fours, op.packed(number, packing)?.matrix(&int(0)), [m, n]))
 }
 
 /// The registers for the product of an `m x k` and a `k x n` matrix, if it is computed in tiles.

@@ -20,6 +20,7 @@ mod cut_products;
 mod elementwise;
 mod epilogue;
 mod filter_lanes;
+mod fours;
 mod gather;
 mod image;
 mod image_windows;
@@ -53,6 +54,7 @@ mod table;
 mod tiles;
 mod transposed_products;
 mod value;
+mod whole_images;
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
@@ -361,6 +363,13 @@ impl<'a> Op<'a> {
         }
     }
 
+    /// The zero point that an input is, if it is constant and one for all.
+    fn known_zero_point(&self, k: usize) -> Option<i64> {
+        let all = self.operand(k)?.constant?.to_integers()?;
+        let first = all.first().filter(|first| all.iter().all(|zero| zero == *first))?;
+        i64::try_from(*first).ok()
+    }
+
     /// An input with so many dimensions.
     fn ranked(&mut self, k: usize, ranks: impl RangeBounds<usize>) -> Result<Input, Refusal> {
         let x = self.input(k)?;
@@ -392,7 +401,7 @@ impl<'a> Op<'a> {
     fn packed(&mut self, k: usize, packing: Option<Packing>) -> Option<Packed> {
         let constant = self.operand(k).is_some_and(|operand| operand.constant.is_some());
         let packing = packing.filter(|_| self.fast.is_some() && constant)?;
-        let scalar = packing.pairs.map(|pairs| pairs.scalar()).or(carrier(self.operand(k)?.elem))?;
+        let scalar = packing.stored.scalar().or(carrier(self.operand(k)?.elem))?;
         let ty = tensor_type(&[Size::constant(packing.count())], scalar);
         let binder = self.cx.parameter(&format!("x{k}"), ty);
         let val = functional::build::var(&binder).into();

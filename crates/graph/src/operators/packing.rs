@@ -6,9 +6,10 @@
 //! product reads one stream.
 
 use functional::{Arg, Prim, build};
-use loops::{Data, Size, Tensor};
+use loops::{Data, Scalar, Size, Tensor};
 
-use super::pairs::{Pairs, halves};
+use super::fours::Fours;
+use super::pairs::Pairs;
 use super::value::{Val, index, int};
 
 /// How matrices are stored in a tensor, and the panels for their lines.
@@ -28,8 +29,30 @@ pub struct Packing {
     pub(super) full: i64,
     /// Lines of each panel after them, if some remain. Missing lines of the last panel are zeros.
     pub(super) narrow: i64,
-    /// How bytes are stored: in pairs, so that bytes stay bytes. Then `sum` counts pairs.
-    pub(super) pairs: Option<Pairs>,
+    /// What is stored for each place of the sum.
+    pub(super) stored: Stored,
+}
+
+/// What panels have for a line and a place of the sum.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Stored {
+    /// The element.
+    Elements,
+    /// A pair of bytes, so that bytes stay bytes: `sum` counts pairs.
+    Pairs(Pairs),
+    /// A word of four bytes, and behind the last one the sum of the line: `sum` counts both.
+    Fours(Fours),
+}
+
+impl Stored {
+    /// The type of what is stored, if it is not that of the elements.
+    pub(super) fn scalar(self) -> Option<Scalar> {
+        match self {
+            Stored::Elements => None,
+            Stored::Pairs(pairs) => Some(pairs.scalar()),
+            Stored::Fours(_) => Some(Scalar::I32),
+        }
+    }
 }
 
 impl Packing {
@@ -54,8 +77,12 @@ impl Packing {
         let data = match &tensor.data {
             Data::F32(values) => Data::F32(self.panels(|line, k| self.element(values, line, k))?),
             Data::F64(values) => Data::F64(self.panels(|line, k| self.element(values, line, k))?),
-            Data::I32(values) => match self.pairs {
-                Some(pairs) => {
+            Data::I32(values) => match self.stored {
+                Stored::Fours(fours) => {
+                    let word = |line: i64, k: i64| fours.stored(k, |place| self.element(values, line, place));
+                    Data::I32(self.panels(word)?)
+                }
+                Stored::Pairs(pairs) => {
                     let bytes = |line: i64, k: i64| {
                         let byte = |place: Option<i64>| match place {
                             Some(place) => Some(self.element(values, line, place)? as u8),
@@ -70,7 +97,7 @@ impl Packing {
                         false => Data::I16(panels.into_iter().map(|pair| pair as i16).collect()),
                     }
                 }
-                None => Data::I32(self.panels(|line, k| self.element(values, line, k))?),
+                Stored::Elements => Data::I32(self.panels(|line, k| self.element(values, line, k))?),
             },
             _ => return None,
         };
@@ -115,7 +142,7 @@ impl Packed {
     pub(super) fn matrix(&self, number: &Val) -> Panels {
         let (val, one) = (self.val.clone(), self.packing.one());
         let (from, sum) = (number.int() * int(one), self.packing.sum);
-        Panels { val, from, sum, alone: false, pairs: self.packing.pairs, less: None }
+        Panels { val, from, sum, alone: false }
     }
 }
 
@@ -130,7 +157,7 @@ impl Packed {
         };
         let val = rows.at(&[index(number, &count)]);
         let sum = self.packing.sum;
-        Panels { val, from: int(0), sum, alone: true, pairs: self.packing.pairs, less: None }
+        Panels { val, from: int(0), sum, alone: true }
     }
 }
 
@@ -142,18 +169,9 @@ pub(super) struct Panels {
     sum: i64,
     /// Whether the array has no other panels.
     alone: bool,
-    /// Whether elements are pairs of bytes.
-    pairs: Option<Pairs>,
-    /// What is subtracted from each byte: a zero point.
-    less: Option<Val>,
 }
 
 impl Panels {
-    /// The same panels with bytes that are smaller by this number.
-    pub(super) fn less(self, zero: Option<Val>) -> Panels {
-        Panels { less: zero, ..self }
-    }
-
     /// The element of line `l` of the panel whose first line is `first` and that has `wide` lines,
     /// at the place `k` of the sum. All panels before it are full, so it begins at the place that
     /// its first line would have.
@@ -167,14 +185,6 @@ impl Panels {
                 rest.at(&[in_panel])
             }
             _ => self.val.at(&[from + in_panel]),
-        }
-    }
-
-    /// The two numbers of an element that is a pair.
-    pub(super) fn numbers(&self, element: &Val) -> [Val; 2] {
-        match self.pairs {
-            Some(pairs) => pairs.bytes(element, &self.less),
-            None => halves(element),
         }
     }
 }

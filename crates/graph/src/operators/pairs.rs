@@ -2,22 +2,23 @@
 //!
 //! Processors multiply pairs of integers of 16 bits and add both products in one instruction. So
 //! the left matrix is copied to words of 32 bits, each with the numbers of two places in its
-//! halves. The right matrix is copied like that, too, or it is constant: then its bytes are stored
-//! in pairs, in panels. A byte less a zero point has 9 bits, so a half holds it. Sums of integers
-//! wrap around, so that their order does not matter.
+//! halves, and so is the right matrix. Constant filters of a convolution, which are the left matrix,
+//! are stored in pairs of bytes. A byte less a zero point has 9 bits, so a half holds it. Sums of
+//! integers wrap around, so that their order does not matter. A constant right matrix has another
+//! form ([`super::fours`]).
 
 use functional::Prim;
 use loops::{Registers, Scalar};
 
 use super::Input;
 use super::build::Cx;
-use super::packing::Packing;
-use super::tiles::{self, Last, Product, Side};
+use super::packing::{Packing, Stored};
+use super::tiles::{Element, Last, Product, Side};
 use super::value::{Val, int, number};
 use crate::types::ElementType;
 
 /// A matrix of fewer words is copied by one thread.
-const WORTH_THREADS: i64 = 1 << 15;
+pub(super) const WORTH_THREADS: i64 = 1 << 15;
 
 /// The places of a sum in pairs: each place belongs to a channel and to a tap of a window, and a
 /// pair has one tap of two channels. The sum of a product of matrices has one tap.
@@ -76,33 +77,15 @@ impl Pairs {
         word(&[low, high])
     }
 
-    /// The two bytes of a stored pair, less a zero point.
-    pub(super) fn bytes(self, pair: &Val, zero: &Option<Val>) -> [Val; 2] {
+    /// The two bytes of a stored pair.
+    pub(super) fn bytes(self, pair: &Val) -> [Val; 2] {
         let pair = pair.to(Scalar::I32);
         let bits = |n: i64| number(Scalar::I32, n as f64);
-        // The bits of a zero point that a byte has, so that its range is seen.
-        let byte = |value: &Val| match self.unsigned {
-            true => value.bit_and(&bits(255)),
-            false => value.shift_left(&bits(24)).shift_right(&bits(24)),
+        let low = match self.unsigned {
+            true => pair.bit_and(&bits(255)),
+            false => pair.shift_left(&bits(24)).shift_right(&bits(24)),
         };
-        let both = [byte(&pair), pair.shift_right(&bits(8))];
-        match zero {
-            Some(zero) => both.map(|part| part - byte(zero)),
-            None => both,
-        }
-    }
-
-    /// How the right matrix of a product of these extents (`m`, pairs, `n`) is stored.
-    pub(super) fn panels(
-        self,
-        registers: Registers,
-        [m, n]: [i64; 2],
-        matrices: i64,
-        pitches: [i64; 3],
-    ) -> Option<Packing> {
-        let extents = [m, self.count(), n];
-        let packing = tiles::packing(registers, Scalar::I32, extents, false, matrices, pitches)?;
-        Some(Packing { pairs: Some(self), ..packing })
+        [low, pair.shift_right(&bits(8))]
     }
 
     /// How the left matrices are stored, each row by itself.
@@ -116,7 +99,7 @@ impl Pairs {
             wide: 1,
             full: lines,
             narrow: 1,
-            pairs: Some(self),
+            stored: Stored::Pairs(self),
         }
     }
 }
@@ -141,8 +124,8 @@ pub(super) struct Bytes<'f> {
     pub(super) registers: Registers,
     /// The word of a row and a pair.
     pub(super) left: &'f dyn Fn(&mut Cx, &Val, &Val) -> Val,
-    /// The word of a pair and a column, or panels of bytes.
-    pub(super) right: Side<'f>,
+    /// The word of a pair and a column.
+    pub(super) right: &'f dyn Fn(&mut Cx, &Val, &Val) -> Val,
     pub(super) last: Last<'f>,
 }
 
@@ -160,9 +143,9 @@ impl Bytes<'_> {
                 cut: super::tiles::Cut::default(),
                 registers: self.registers,
                 scalar: Scalar::I32,
-                pairs: true,
+                element: Element::Pair,
                 left: Side::Elements(&left),
-                right: self.right.clone(),
+                right: Side::Elements(self.right),
                 last: self.last,
             };
             product.build(cx)

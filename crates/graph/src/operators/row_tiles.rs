@@ -15,7 +15,8 @@ use super::epilogue::Stages;
 use super::image_windows::{Image, image};
 use super::packing::Packed;
 use super::tiles::{
-    self, Cut, Product, Right, Side, Tile, WORTH_TILES, concatenated, joined, packing, some, transposed,
+    self, Cut, Element, Product, Right, Side, Tile, WORTH_TILES, concatenated, joined, packing, some,
+    transposed,
 };
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
@@ -115,7 +116,7 @@ impl Filters<'_> {
             cut: Cut::default(),
             registers: self.registers,
             scalar,
-            pairs: false,
+            element: Element::Number,
             left: Side::Panels(self.packed.matrix(&int(0))),
             right: Side::Elements(&element),
             last: &last,

@@ -14,9 +14,9 @@ use loops::{Registers, Scalar, Size};
 
 use super::Refusal;
 use super::build::Cx;
-use super::packing::{Packing, Panels};
-use super::pairs;
+use super::packing::{Packing, Panels, Stored};
 use super::value::{Val, index, int, number, size};
+use super::{fours, pairs};
 
 /// A product of fewer multiplications is not worth tiles.
 pub(super) const WORTH_TILES: i64 = 1 << 15;
@@ -120,14 +120,35 @@ pub(super) struct Product<'f> {
     pub(super) registers: Registers,
     /// Type of the elements and of the sums.
     pub(super) scalar: Scalar,
-    /// Whether an element is a pair of integers, and a product the sum of two ([`super::pairs`]).
-    pub(super) pairs: bool,
+    /// What an element is.
+    pub(super) element: Element<'f>,
     /// The left matrix: a row has the places of the sum.
     pub(super) left: Side<'f>,
     /// The right matrix: a column has the places of the sum.
     pub(super) right: Side<'f>,
     /// What becomes of each sum.
     pub(super) last: Last<'f>,
+}
+
+/// What the elements of both matrices are, and so what a product of two is.
+#[derive(Clone, Copy)]
+pub(super) enum Element<'f> {
+    /// A number.
+    Number,
+    /// A pair of integers in a word; a product is the sum of two ([`super::pairs`]).
+    Pair,
+    /// Four bytes in a word; a product is the sum of four ([`super::fours`]). The right matrix, the
+    /// weights, is stored in panels that have sums of lines.
+    Four {
+        /// What a sum begins with, given the row, the column (which may be beyond the last one) and
+        /// the sum of the column's bytes.
+        first: &'f dyn Fn(&mut Cx, &Val, &Val, Val) -> Val,
+    },
+    /// The same, with the weights on the left.
+    FilterFour {
+        /// What a sum begins with, given the row.
+        first: &'f dyn Fn(&mut Cx, &Val) -> Val,
+    },
 }
 
 /// The element of the right matrix at a place of the sum and a lane.
@@ -202,7 +223,16 @@ pub(super) fn packing(
         true => (m, tile.rows, m % tile.rows),
         false => (n, tile.lanes, tile.rest(n)),
     };
-    Some(Packing { matrices, lines, sum, pitches, wide, full: lines / wide, narrow, pairs: None })
+    Some(Packing {
+        matrices,
+        lines,
+        sum,
+        pitches,
+        wide,
+        full: lines / wide,
+        narrow,
+        stored: Stored::Elements,
+    })
 }
 
 /// Columns that the tiles of a product of `m` rows and `n` columns compute.
@@ -394,15 +424,15 @@ impl Product<'_> {
 
     /// What is added to a sum for an element of the left and one of the right matrix.
     fn multiplied(&self, left: &Val, right: Val) -> Val {
-        if !self.pairs {
-            return left * right;
+        match self.element {
+            Element::Number => left * right,
+            Element::Pair => {
+                let ([a, b], [c, d]) = (pairs::halves(left), pairs::halves(&right));
+                a * c + b * d
+            }
+            Element::Four { .. } => fours::multiplied(left, &right),
+            Element::FilterFour { .. } => fours::multiplied(&right, left),
         }
-        let [a, b] = pairs::halves(left);
-        let [c, d] = match &self.right {
-            Side::Panels(panels) => panels.numbers(&right),
-            Side::Elements(_) | Side::Rows(_) => pairs::halves(&right),
-        };
-        a * c + b * d
     }
 
     /// A tile: the sums of some rows and columns, whose elements of the right matrix `right` has.
@@ -422,8 +452,17 @@ impl Product<'_> {
             _ => cx.each(Prim::MapUnroll, rows, f),
         };
         let place = |r: &Val, l: Val| if rows == 1 { vec![l] } else { vec![r.clone(), l] };
-        let zeros = each(cx, &mut |cx, _| cx.each(Prim::MapVec, c.lanes, |_, _| number(self.scalar, 0.0)));
-        let sums = cx.fold(k, zeros, |cx, k, acc| {
+        let first = each(cx, &mut |cx, r| {
+            cx.each(Prim::MapVec, c.lanes, |cx, l| match self.element {
+                Element::Number | Element::Pair => number(self.scalar, 0.0),
+                Element::FilterFour { first } => first(cx, &(row + r.int())),
+                Element::Four { first } => {
+                    let of_column = right(cx, &size(k), &l);
+                    first(cx, &(row + r.int()), &(column + l.int()), of_column)
+                }
+            })
+        });
+        let sums = cx.fold(k, first, |cx, k, acc| {
             each(cx, &mut |cx, r| {
                 let left = match &self.left {
                     Side::Elements(left) | Side::Rows(left) => left(cx, &(row + r.int()), &k),
@@ -505,7 +544,7 @@ pub(super) fn product(
     let right = |_: &mut Cx, k: &Val, j: &Val| b.at(&[k.clone(), j.clone()]);
     let right = panels.map_or(Side::Elements(&right), Side::Panels);
     let left = Side::Elements(&left);
-    Some(Product { extents, cut, registers, scalar, pairs: false, left, right, last }.build(cx))
+    Some(Product { extents, cut, registers, scalar, element: Element::Number, left, right, last }.build(cx))
 }
 
 /// The product of an `m x k` and a `k x n` matrix, the left one given element by element; none if
@@ -520,7 +559,7 @@ pub(super) fn elements(
 ) -> Option<Val> {
     let left = Side::Elements(left);
     let (extents, cut) = (sizes(extents(m, k, n)?), Cut::default());
-    Some(Product { extents, cut, registers, scalar, pairs: false, left, right, last }.build(cx))
+    Some(Product { extents, cut, registers, scalar, element: Element::Number, left, right, last }.build(cx))
 }
 
 fn viewed(value: Val, view: impl FnOnce(Term) -> build::Built) -> Val {

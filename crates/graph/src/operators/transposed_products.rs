@@ -11,7 +11,7 @@ use loops::{Registers, Size};
 
 use super::Input;
 use super::build::Cx;
-use super::tiles::{Product, Side, WORTH_TILES, concatenated, joined};
+use super::tiles::{Element, Product, Side, WORTH_TILES, concatenated, joined};
 use super::value::{Val, int, number};
 
 /// More phases than this are not worth a product each.
@@ -226,7 +226,8 @@ impl Transposed<'_> {
             let last = |_: &mut Cx, sum: Val, _: &Val, _: &Val| sum;
             let extents = super::tiles::sizes([made, per * each, line.columns]);
             let cut = super::tiles::Cut::default();
-            Product { extents, cut, registers, scalar, pairs: false, left, right, last: &last }.build(cx)
+            Product { extents, cut, registers, scalar, element: Element::Number, left, right, last: &last }
+                .build(cx)
         })
     }
 }

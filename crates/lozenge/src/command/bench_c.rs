@@ -19,7 +19,7 @@ use crate::files::{self, Scratch, read_source, reason, write_whole};
 use crate::kernel::{self, Program, runs_by_itself};
 use crate::pipeline::Front;
 use crate::process::{Compiler, on_path};
-use crate::progress::Bar;
+use crate::progress::{self, Bar};
 use crate::report;
 use crate::request::Request;
 use crate::statistics::{Summary, geometric_mean, seconds};
@@ -113,6 +113,7 @@ pub fn run(
                         if !runs || row.differ.iter().any(|label| label == OURS) {
                             failed = Some(FailureKind::Check);
                         }
+                        progress::result(&short(&row, *threads));
                         rows.push(row);
                     }
                     Err(failure) => {
@@ -280,20 +281,25 @@ struct Runs {
     untimed: Vec<String>,
 }
 
-/// Of a kernel with 100 ms a region, five programs run five times within this time.
-pub(super) const ENOUGH: Duration = Duration::from_secs(8);
+/// Of a kernel with 100 ms a region, five programs run four times within this time.
+pub(super) const ENOUGH: Duration = Duration::from_secs(6);
+/// After so much time one round is enough.
+const LONG: Duration = Duration::from_secs(20);
 
 /// Runs each program once a round; one that fails in the first round is not run again. Long
-/// programs vary little, so two rounds are enough once the programs have run for [`ENOUGH`].
+/// programs vary little, so two rounds are enough once the programs have run for [`ENOUGH`], and one
+/// after [`LONG`].
 fn in_turns(variants: &[Variant], threads: u32, rounds: u32) -> Runs {
     let began = Instant::now();
     let mut samples: Vec<Vec<Duration>> = vec![Vec::new(); variants.len()];
     let mut outputs: Vec<Vec<u8>> = vec![Vec::new(); variants.len()];
     let mut untimed = Vec::new();
     for round in 0..rounds {
-        if round >= 2 && began.elapsed() > ENOUGH {
+        let run = began.elapsed();
+        if (round >= 2 && run > ENOUGH) || (round >= 1 && run > LONG) {
             break;
         }
+        progress::say(format!("round {} of {rounds}", round + 1));
         for (k, variant) in variants.iter().enumerate() {
             if round > 0 && samples[k].is_empty() {
                 continue;
@@ -417,6 +423,17 @@ fn ratio(row: &Row, peers: &[&str]) -> Option<f64> {
     let best = right.filter_map(|p| time_of(row, p)).fold(f64::INFINITY, f64::min);
     let ours = time_of(row, OURS).filter(|t| *t > 0.0)?;
     best.is_finite().then(|| best / ours)
+}
+
+/// What the table says of a kernel, in one line, for who waits for the table.
+fn short(row: &Row, threads: u32) -> String {
+    let form = if row.constants { ", constants" } else { "" };
+    let plural = if threads == 1 { "" } else { "s" };
+    let of = |(name, peers): (&str, &[&str])| ratio(row, peers).map(|r| format!(", {name} / ours {r:.2}"));
+    let peers = [("gcc", &["gcc"][..]), ("best compiler", &COMPILERS), ("best BLAS", &LIBRARIES)];
+    let ours = time_of(row, OURS).map_or("-".to_owned(), seconds);
+    let ratios: String = peers.into_iter().filter_map(of).collect();
+    format!("{}{form}, {threads} thread{plural}: {ours}{ratios}", row.kernel)
 }
 
 /// The table; `others` are the compilers of `--outputs`.

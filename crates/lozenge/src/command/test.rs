@@ -300,7 +300,8 @@ fn test_regions(source: &Source, arguments: &Test, compilers: &[Compiler]) -> Ve
                 continue;
             }
         };
-        for sizes in test_c::sizes_of(&lowered.function) {
+        let original = lowered.original.as_ref().unwrap_or(&lowered.function);
+        for sizes in test_c::sizes_of(&lowered.function, original) {
             let at: Vec<String> = sizes.iter().map(|(n, v)| format!("{n}={v}")).collect();
             let text = format!("{name} {}", at.join(" ")).trim_end().to_owned();
             if arguments.filter.as_ref().is_some_and(|f| !text.contains(f.as_str())) {

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use loops::{Expr, Name};
+
 use crate::bind::Sizes;
 use crate::cli::Test;
 use crate::command::bench_c::close;
@@ -37,10 +39,27 @@ pub fn points(text: &str) -> Vec<(String, Vec<String>)> {
     points
 }
 
-/// Sizes that a region is run at by itself: nothing, one, and primes.
-pub fn sizes_of(function: &loops::Function) -> Vec<Sizes> {
+/// Elements of an array whose length the text of a region does not say: enough for subscripts that
+/// are products of three of the primes.
+const UNKNOWN_LENGTH: i64 = 1 << 13;
+
+/// Whether a size only says how many elements of an array there are, as those of a pointer: no
+/// statement has it.
+fn is_length(function: &loops::Function, size: &Name) -> bool {
+    let last = |dims: &[Expr]| dims.iter().skip(1).any(|extent| extent.mentions(size));
+    loops::visit::nodes(&function.body).all(|stmt| stmt.exprs().iter().all(|e| !e.mentions(size)))
+        && !function.params.iter().any(|param| last(&param.dims))
+        && function.params.iter().any(|param| param.dims.first() == Some(&Expr::Var(size.clone())))
+}
+
+/// Sizes that a region, whose text is `original`, is run at by itself: nothing, one, and primes.
+pub fn sizes_of(function: &loops::Function, original: &loops::Function) -> Vec<Sizes> {
+    let value_of = |name: &Name, value: i64| match is_length(original, name) {
+        true => UNKNOWN_LENGTH,
+        false => value,
+    };
     let all = |value: &dyn Fn(usize) -> i64| {
-        function.sizes.iter().enumerate().map(|(k, name)| (name.clone(), value(k))).collect()
+        function.sizes.iter().enumerate().map(|(k, name)| (name.clone(), value_of(name, value(k)))).collect()
     };
     let primes = |k: usize| i64::from(PRIMES[k % PRIMES.len()]);
     let mut points: Vec<Sizes> = vec![all(&primes)];

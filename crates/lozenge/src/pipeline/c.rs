@@ -395,8 +395,16 @@ pub fn done(front: &Front, request: &Request) -> Result<String, Failure> {
             let _ = writeln!(text, "  not optimized: {why}");
         }
         if let Some(region) = region.filter(|_| left.is_none()) {
-            for line in conditions(&front.source, &region.info, &optimised.function, request)? {
-                let _ = writeln!(text, "  {line}");
+            match conditions(&front.source, &region.info, &optimised.function, request) {
+                Ok(lines) => lines.iter().for_each(|line| _ = writeln!(text, "  {line}")),
+                // As in a translation, other regions are not held up.
+                Err(why) if request.partial => {
+                    for refused in &why.diagnostics {
+                        let _ = writeln!(text, "  not taken as a whole: {}", refused.message);
+                        refused.help.iter().for_each(|help| _ = writeln!(text, "  help: {help}"));
+                    }
+                }
+                Err(why) => return Err(why),
             }
         }
         if let Some(checked) = checked {

@@ -189,6 +189,8 @@ pub fn prepare(mut model: Model, request: &ModelRequest) -> Result<(Model, Vec<S
     }
     .map_err(refuse)?;
     let warnings = declared(&model, &request.name, request.strict)?;
+    // The compiled function has no argument for them.
+    model.graph.fix_defaults();
     let options = FoldOptions { returned: true, ..FoldOptions::default() }.within(request.memory);
     graph::control::settle(&mut model, &options).map_err(refuse)?;
     Ok((model, warnings))

@@ -82,9 +82,10 @@ pub enum Helper {
     Choice,
     Lanes,
     PairProducts,
-    AddWordPairs,
-    AddBytePairs,
-    AddNaturalPairs,
+    AddPairs,
+    FourProducts,
+    AddFours,
+    AddSignedFours,
     Transpose,
     NativeTranspose,
 }
@@ -182,10 +183,11 @@ int omp_get_max_threads(void);
 #define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 32 ? (most) : 32 / (bytes))
 #endif"
             }
-            Helper::PairProducts => pairs::INSTRUCTIONS,
-            Helper::AddWordPairs => pairs::OF_WORDS,
-            Helper::AddBytePairs => pairs::OF_BYTES,
-            Helper::AddNaturalPairs => pairs::OF_NATURALS,
+            Helper::PairProducts => pairs::PAIR_INSTRUCTIONS,
+            Helper::AddPairs => pairs::OF_PAIRS,
+            Helper::FourProducts => pairs::FOUR_INSTRUCTIONS,
+            Helper::AddFours => pairs::OF_FOURS,
+            Helper::AddSignedFours => pairs::OF_SIGNED_FOURS,
             Helper::Transpose => transpositions::FUNCTION,
             Helper::NativeTranspose => transpositions::MACRO,
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
@@ -538,7 +540,7 @@ impl Helper {
     pub fn function(self) -> Option<&'static str> {
         if matches!(
             self,
-            Helper::AddWordPairs | Helper::AddBytePairs | Helper::AddNaturalPairs | Helper::NativeTranspose
+            Helper::AddPairs | Helper::AddFours | Helper::AddSignedFours | Helper::NativeTranspose
         ) {
             return None;
         }

@@ -1,10 +1,11 @@
-//! Sums of products of pairs of 16-bit integers, as processors have them.
+//! Sums of products of pairs of 16-bit integers and of fours of bytes, as processors have them.
 //!
-//! A word holds two integers of 16 bits. Processors multiply both halves of one word with those of
-//! another, and add the products, in one instruction (`vpmaddwd`, or `vpdpwssd` with the sum).
-//! Compilers do not find it where sums are lanes. So a loop over lanes that adds such products is
-//! printed as calls of functions that have the instruction. No instruction of bytes is used that
-//! saturates: the sums have the bits that the loop program says.
+//! A word holds two integers of 16 bits, or four bytes. Processors multiply the parts of one word
+//! with those of another, and add the products, in one instruction: `vpmaddwd`, or `vpdpwssd` with
+//! the sum, of pairs; `vpdpbusd` of fours, whose left bytes have no sign and whose right bytes have
+//! one. Compilers do not find it where sums are lanes. So a loop over lanes that adds such products
+//! is printed as calls of functions that have the instruction. No instruction that saturates is
+//! used: the sums have the bits that the loop program says.
 
 use loops::{Access, Assign, BinaryOp, Diagnostic, Expr, Loop, LoopKind, ReduceOp, Scalar, Stmt};
 
@@ -14,7 +15,7 @@ use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
 
 /// The most lanes of a loop that is printed as calls.
-const MOST_LANES: i64 = 64;
+const MOST_LANES: i64 = 128;
 
 /// For how many lanes there are functions. They have no loops: `clang` would keep the sums of a
 /// loop that it unrolls late in memory.
@@ -23,80 +24,89 @@ const CHUNKS: [i64; 3] = [16, 8, 4];
 /// Lanes are a multiple of this.
 const LEAST_LANES: i64 = 4;
 
-/// What the lanes have.
+/// The parts of a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Right {
-    /// Words of two numbers.
-    Words,
-    /// Pairs of bytes.
-    Bytes { unsigned: bool },
+enum Parts {
+    /// Two numbers of 16 bits.
+    Pair,
+    /// Four bytes, those of one word without a sign, those of the other with one.
+    Four {
+        /// Whether those of the word that is the same in all lanes have a sign.
+        signed: bool,
+    },
 }
 
-/// A loop over lanes that adds products of pairs.
+/// A loop over lanes that adds products of the parts of words.
 pub(crate) struct PairSums<'a> {
     sums: &'a Access,
     /// The word that is the same in all lanes.
     word: &'a Expr,
-    right: Right,
-    /// The word or the pair of bytes of a lane.
+    parts: Parts,
+    /// The word of a lane.
     of_lane: &'a Access,
-    /// What is subtracted from both bytes.
-    zero: Option<&'a Expr>,
     lanes: i64,
 }
 
+/// A value that is shifted to the right by so many bits.
 fn shifted(e: &Expr, by: i32) -> Option<&Expr> {
     match e {
+        _ if by == 0 => Some(e),
         Expr::Binary(BinaryOp::Shr, a, n) if **n == Expr::I32(by) => Some(a),
         _ => None,
     }
 }
 
-/// The value whose lowest bits, those behind so many, are taken with their sign.
-fn lowest(e: &Expr, above: i32) -> Option<&Expr> {
-    match shifted(e, above)? {
-        Expr::Binary(BinaryOp::Shl, a, n) if **n == Expr::I32(above) => Some(a),
+/// The word of which this is the part from bit `from` on, `bits` long, with its sign.
+fn part(e: &Expr, from: i32, bits: i32) -> Option<&Expr> {
+    let above = 32 - bits - from;
+    match shifted(e, 32 - bits)? {
+        whole if above == 0 => Some(whole),
+        Expr::Binary(BinaryOp::Shl, whole, n) if **n == Expr::I32(above) => Some(whole),
         _ => None,
     }
 }
 
-/// The word with these halves.
-fn word<'a>(low: &'a Expr, high: &'a Expr) -> Option<&'a Expr> {
-    lowest(low, 16).filter(|word| shifted(high, 16) == Some(*word))
+/// The word of which this is the byte from bit `from` on, without a sign.
+fn natural_byte(e: &Expr, from: i32) -> Option<&Expr> {
+    match e {
+        Expr::Binary(BinaryOp::BitAnd, byte, mask) if **mask == Expr::I32(255) => shifted(byte, from),
+        _ => None,
+    }
 }
 
-/// The pair of bytes, and whether they have no sign.
-fn bytes<'a>(low: &'a Expr, high: &'a Expr) -> Option<(&'a Access, bool)> {
-    let pair = shifted(high, 8)?;
-    let unsigned = match low {
-        Expr::Binary(BinaryOp::BitAnd, a, mask) if **mask == Expr::I32(255) && **a == *pair => true,
-        _ if lowest(low, 24) == Some(pair) => false,
+/// The two words whose parts are multiplied and added, if these are all products. Of fours, the
+/// bytes of the first one have no sign.
+fn words<'a>(products: &[(&'a Expr, &'a Expr)]) -> Option<(&'a Expr, &'a Expr, Parts)> {
+    let (parts, bits) = match products.len() {
+        2 => (Parts::Pair, 16),
+        4 => (Parts::Four { signed: false }, 8),
         _ => return None,
     };
-    match pair {
-        Expr::Cast(Scalar::I32, load) => match &**load {
-            Expr::Load(access) => Some((access, unsigned)),
-            _ => None,
-        },
-        _ => None,
+    let mut found = None;
+    for ((left, right), from) in products.iter().zip((0..32).step_by(bits as usize)) {
+        let left = match parts {
+            Parts::Pair => part(left, from, bits)?,
+            Parts::Four { .. } => natural_byte(left, from)?,
+        };
+        let both = (left, part(right, from, bits)?);
+        if *found.get_or_insert(both) != both {
+            return None;
+        }
     }
+    found.map(|(left, right)| (left, right, parts))
 }
 
-/// Whether a value is a byte of the same kind as those that it is subtracted from.
-fn is_byte(e: &Expr, unsigned: bool) -> bool {
-    match e {
-        Expr::Binary(BinaryOp::BitAnd, _, mask) if unsigned => **mask == Expr::I32(255),
-        Expr::I32(value) if unsigned => (0..256).contains(value),
-        Expr::I32(value) => (-128..128).contains(value),
-        _ => !unsigned && lowest(e, 24).is_some(),
-    }
-}
-
-/// Both factors of two products, whose left factors are the halves of a word.
-fn factors(value: &Expr) -> Option<[&Expr; 4]> {
-    let Expr::Binary(BinaryOp::Add, first, second) = value else { return None };
-    match (&**first, &**second) {
-        (Expr::Binary(BinaryOp::Mul, a, c), Expr::Binary(BinaryOp::Mul, b, d)) => Some([a, b, c, d]),
+/// The factors of the products whose sum a value is, the first ones first.
+fn products<'a>(value: &'a Expr, out: &mut Vec<(&'a Expr, &'a Expr)>) -> Option<()> {
+    match value {
+        Expr::Binary(BinaryOp::Add, first, second) => {
+            products(first, out)?;
+            products(second, out)
+        }
+        Expr::Binary(BinaryOp::Mul, a, b) if out.len() < 4 => {
+            out.push((a, b));
+            Some(())
+        }
         _ => None,
     }
 }
@@ -114,7 +124,8 @@ fn added(Assign { target, update, value, .. }: &Assign) -> Option<&Expr> {
 }
 
 impl Lower<'_> {
-    /// The sums of products of pairs that a loop over lanes adds up, if it does nothing else.
+    /// The sums of products of parts of words that a loop over lanes adds up, if it does nothing
+    /// else.
     pub(crate) fn pair_sums<'a>(&self, l: &'a Loop) -> Option<PairSums<'a>> {
         let lanes = trips(l).filter(|n| n % LEAST_LANES == 0 && (LEAST_LANES..=MOST_LANES).contains(n))?;
         let plain = l.lower == Expr::Int(0) && l.step.max(1) == 1 && l.reductions.is_empty();
@@ -123,32 +134,18 @@ impl Lower<'_> {
         }
         let [Stmt::Assign(assign)] = l.body.as_slice() else { return None };
         let target = &assign.target;
-        let [a, b, c, d] = factors(added(assign)?)?;
-        let word_of_all = word(a, b).filter(|word| !word.mentions(&l.var))?;
-        let (c, d, zero) = match (c, d) {
-            (Expr::Binary(BinaryOp::Sub, c, z), Expr::Binary(BinaryOp::Sub, d, other)) if z == other => {
-                (&**c, &**d, Some(&**z))
-            }
-            _ => (c, d, None),
+        let mut factors = Vec::new();
+        products(added(assign)?, &mut factors)?;
+        let (left, right, parts) = words(&factors)?;
+        let (word, of_lane, parts) = match parts {
+            Parts::Four { .. } if left.mentions(&l.var) => (right, left, Parts::Four { signed: true }),
+            _ => (left, right, parts),
         };
-        let (of_lane, right) = match (word(c, d), bytes(c, d)) {
-            (Some(Expr::Load(access)), _) if zero.is_none() => (access, Right::Words),
-            (_, Some((access, unsigned))) => (access, Right::Bytes { unsigned }),
-            _ => return None,
-        };
-        let elem = match right {
-            Right::Words => Scalar::I32,
-            Right::Bytes { unsigned: false } => Scalar::I16,
-            Right::Bytes { unsigned: true } => Scalar::U16,
-        };
-        let zero_fits = zero.is_none_or(|z| match right {
-            Right::Bytes { unsigned } => is_byte(z, unsigned) && !z.mentions(&l.var),
-            Right::Words => false,
-        });
-        let apart = target.array != of_lane.array && !word_of_all.reads(&target.array);
-        let beside = self.adjacent(target, &l.var, Scalar::I32) && self.adjacent(of_lane, &l.var, elem);
-        let fits = zero_fits && apart && beside;
-        fits.then_some(PairSums { sums: target, word: word_of_all, right, of_lane, zero, lanes })
+        let Expr::Load(of_lane) = of_lane else { return None };
+        let apart = target.array != of_lane.array && !word.reads(&target.array) && !word.mentions(&l.var);
+        let beside =
+            self.adjacent(target, &l.var, Scalar::I32) && self.adjacent(of_lane, &l.var, Scalar::I32);
+        (apart && beside).then_some(PairSums { sums: target, word, parts, of_lane, lanes })
     }
 
     /// The calls that add the products, of as many lanes each as there are functions for.
@@ -158,16 +155,12 @@ impl Lower<'_> {
         pairs: &PairSums<'_>,
     ) -> Result<Vec<CStmt>, Diagnostic> {
         let word = self.expr(pairs.word)?.0;
-        let zero = match pairs.zero {
-            Some(zero) => self.expr(zero)?.0,
-            None => CExpr::int(0),
+        let (instructions, helper, name) = match pairs.parts {
+            Parts::Pair => (Helper::PairProducts, Helper::AddPairs, "pairs"),
+            Parts::Four { signed: false } => (Helper::FourProducts, Helper::AddFours, "fours"),
+            Parts::Four { signed: true } => (Helper::FourProducts, Helper::AddSignedFours, "signed_fours"),
         };
-        let (helper, ty) = match pairs.right {
-            Right::Words => (Helper::AddWordPairs, "i16"),
-            Right::Bytes { unsigned: false } => (Helper::AddBytePairs, "i8"),
-            Right::Bytes { unsigned: true } => (Helper::AddNaturalPairs, "u8"),
-        };
-        self.helpers.insert(Helper::PairProducts);
+        self.helpers.insert(instructions);
         let (mut from, mut calls) = (0, Vec::new());
         for lanes in CHUNKS {
             while from + lanes <= pairs.lanes {
@@ -178,12 +171,8 @@ impl Lower<'_> {
                 };
                 let sums = CExpr::unary("&", self.access(&first(pairs.sums))?.0);
                 let of_lane = CExpr::unary("&", self.access(&first(pairs.of_lane))?.0);
-                let args = vec![sums, word.clone(), of_lane, zero.clone()];
-                calls.push(CStmt::Expr(self.helper(
-                    helper,
-                    &format!("lozenge_add_{lanes}_pairs_{ty}"),
-                    args,
-                )));
+                let args = vec![sums, word.clone(), of_lane];
+                calls.push(CStmt::Expr(self.helper(helper, &format!("lozenge_add_{lanes}_{name}"), args)));
                 from += lanes;
             }
         }
@@ -191,11 +180,12 @@ impl Lower<'_> {
     }
 }
 
-/// The instructions that the functions use.
-pub(crate) const INSTRUCTIONS: &str = "\
+/// The instructions that the functions for pairs use.
+pub(crate) const PAIR_INSTRUCTIONS: &str = "\
 #if defined(__SSE4_1__)
 #include <immintrin.h>
 #endif
+#define LOZENGE_PAIRS_128(sums, a, b) _mm_add_epi32(sums, _mm_madd_epi16(a, b))
 #if defined(__AVX512VNNI__)
 #define LOZENGE_PAIRS_512(sums, a, b) _mm512_dpwssd_epi32(sums, a, b)
 #else
@@ -210,17 +200,67 @@ pub(crate) const INSTRUCTIONS: &str = "\
 #endif
 ";
 
+/// The sum of four products of bytes by two instructions for pairs: of the even bytes, then of the
+/// odd ones.
+macro_rules! of_pairs {
+    ($mm:literal, $bits:literal) => {
+        concat!(
+            "#define LOZENGE_FOURS_",
+            $bits,
+            "(sums, a, b) ",
+            $mm,
+            "_add_epi32(",
+            $mm,
+            "_add_epi32(sums, \\\n    ",
+            $mm,
+            "_madd_epi16(",
+            $mm,
+            "_and_si",
+            $bits,
+            "(a, ",
+            $mm,
+            "_set1_epi16(255)), ",
+            $mm,
+            "_srai_epi16(",
+            $mm,
+            "_slli_epi16(b, 8), 8))), \\\n    ",
+            $mm,
+            "_madd_epi16(",
+            $mm,
+            "_srli_epi16(a, 8), ",
+            $mm,
+            "_srai_epi16(b, 8)))\n"
+        )
+    };
+}
+
+/// The instructions that the functions for fours use.
+pub(crate) const FOUR_INSTRUCTIONS: &str = concat!(
+    "#if defined(__SSE4_1__)\n#include <immintrin.h>\n#endif\n",
+    of_pairs!("_mm", "128"),
+    "#if defined(__AVX512VNNI__)\n",
+    "#define LOZENGE_FOURS_512(sums, a, b) _mm512_dpbusd_epi32(sums, a, b)\n#else\n",
+    of_pairs!("_mm512", "512"),
+    "#endif\n#if defined(__AVX512VNNI__) && defined(__AVX512VL__)\n",
+    "#define LOZENGE_FOURS_256(sums, a, b) _mm256_dpbusd_epi32(sums, a, b)\n",
+    "#elif defined(__AVXVNNI__)\n",
+    "#define LOZENGE_FOURS_256(sums, a, b) _mm256_dpbusd_avx_epi32(sums, a, b)\n#else\n",
+    of_pairs!("_mm256", "256"),
+    "#endif\n",
+    "#define LOZENGE_SIGNED_FOURS_128(sums, a, b) LOZENGE_FOURS_128(sums, b, a)\n",
+    "#define LOZENGE_SIGNED_FOURS_256(sums, a, b) LOZENGE_FOURS_256(sums, b, a)\n",
+    "#define LOZENGE_SIGNED_FOURS_512(sums, a, b) LOZENGE_FOURS_512(sums, b, a)\n"
+);
+
 /// The beginning of a function for so many lanes.
 macro_rules! head {
-    ($lanes:literal, $name:literal, $ty:literal) => {
+    ($lanes:literal, $name:literal) => {
         concat!(
             "static inline __attribute__((always_inline)) void lozenge_add_",
             $lanes,
-            "_pairs_",
+            "_",
             $name,
-            "(int32_t *restrict sums, int32_t word, const ",
-            $ty,
-            " *restrict right, int32_t zero) {\n"
+            "(int32_t *restrict sums, int32_t word, const int32_t *restrict right) {\n"
         )
     };
 }
@@ -231,89 +271,109 @@ macro_rules! halves {
         concat!(
             "    lozenge_add_",
             $half,
-            "_pairs_",
+            "_",
             $name,
-            "(sums, word, right, zero);\n",
+            "(sums, word, right);\n",
             "    lozenge_add_",
             $half,
-            "_pairs_",
+            "_",
             $name,
             "(sums + ",
             $half,
             ", word, right + ",
             $half,
-            ", zero);\n"
+            ");\n"
         )
     };
 }
 
-/// The functions for one kind of pairs: what they are, their name and type in C, how 4, 8 and 16
-/// of them become a vector of words, and both numbers of one.
-macro_rules! functions {
-    ($what:literal, $name:literal, $ty:literal, [$of4:literal, $of8:literal, $of16:literal], $low:literal, $high:literal) => {
+/// The body of a function with vectors of so many bits: the prefix of its functions, its type, and
+/// the macro of the products.
+macro_rules! vectors {
+    ($prefix:literal, $type:literal, $bits:literal, $products:literal) => {
         concat!(
-            "/* Adds to each sum the products of both numbers of `word` and of ",
-            $what,
-            " less `zero`. */\n",
-            head!("4", $name, $ty),
-            "#if defined(__SSE4_1__)\n    __m128i *const place = (__m128i *)sums;\n",
-            "    const __m128i pairs = _mm_sub_epi16(", $of4, ", _mm_set1_epi16((int16_t)zero));\n",
-            "    const __m128i added = _mm_madd_epi16(_mm_set1_epi32(word), pairs);\n",
-            "    _mm_storeu_si128(place, _mm_add_epi32(_mm_loadu_si128(place), added));\n#else\n",
-            "    for (int k = 0; k < 4; k++) {\n        sums[k] = (int32_t)((uint32_t)sums[k] + (uint32_t)((int16_t)word * (",
-            $low, " - zero)) + (uint32_t)((word >> 16) * (", $high, " - zero)));\n    }\n#endif\n}\n\n",
-            head!("8", $name, $ty),
-            "#if defined(__AVX2__)\n    __m256i *const place = (__m256i *)sums;\n",
-            "    const __m256i pairs = _mm256_sub_epi16(", $of8, ", _mm256_set1_epi16((int16_t)zero));\n",
-            "    const __m256i all = LOZENGE_PAIRS_256(_mm256_loadu_si256(place), _mm256_set1_epi32(word), pairs);\n",
-            "    _mm256_storeu_si256(place, all);\n#else\n", halves!("4", $name), "#endif\n}\n\n",
-            head!("16", $name, $ty),
-            "#if defined(__AVX512BW__)\n",
-            "    const __m512i pairs = _mm512_sub_epi16(", $of16, ", _mm512_set1_epi16((int16_t)zero));\n",
-            "    const __m512i all = LOZENGE_PAIRS_512(_mm512_loadu_si512(sums), _mm512_set1_epi32(word), pairs);\n",
-            "    _mm512_storeu_si512(sums, all);\n#else\n", halves!("8", $name), "#endif\n}\n",
+            "    ",
+            $type,
+            " *const place = (",
+            $type,
+            " *)sums;\n    const ",
+            $type,
+            " all = LOZENGE_",
+            $products,
+            "_",
+            $bits,
+            "(",
+            $prefix,
+            "_loadu_si",
+            $bits,
+            "(place), ",
+            $prefix,
+            "_set1_epi32(word), ",
+            $prefix,
+            "_loadu_si",
+            $bits,
+            "((const ",
+            $type,
+            " *)right));\n    ",
+            $prefix,
+            "_storeu_si",
+            $bits,
+            "(place, all);\n"
         )
     };
 }
 
-/// For words.
-pub(crate) const OF_WORDS: &str = functions!(
-    "a word",
-    "i16",
-    "int32_t",
-    [
-        "_mm_loadu_si128((const __m128i *)right)",
-        "_mm256_loadu_si256((const __m256i *)right)",
-        "_mm512_loadu_si512(right)"
-    ],
-    "(int16_t)right[k]",
-    "(right[k] >> 16)"
+/// The functions for one kind of parts: what they are, their name in C, the macro of their products,
+/// and the sum of the products in C.
+macro_rules! functions {
+    ($what:literal, $name:literal, $products:literal, $sum:literal) => {
+        concat!(
+            "/* Adds to each sum the products of the ",
+            $what,
+            " of two words. */\n",
+            head!("4", $name),
+            "#if defined(__SSE4_1__)\n",
+            vectors!("_mm", "__m128i", "128", $products),
+            "#else\n",
+            "    for (int k = 0; k < 4; k++) {\n        sums[k] = (int32_t)((uint32_t)sums[k] + ",
+            $sum,
+            ");\n    }\n#endif\n}\n\n",
+            head!("8", $name),
+            "#if defined(__AVX2__)\n",
+            vectors!("_mm256", "__m256i", "256", $products),
+            "#else\n",
+            halves!("4", $name),
+            "#endif\n}\n\n",
+            head!("16", $name),
+            "#if defined(__AVX512BW__)\n",
+            vectors!("_mm512", "__m512i", "512", $products),
+            "#else\n",
+            halves!("8", $name),
+            "#endif\n}\n",
+        )
+    };
+}
+
+/// For pairs.
+pub(crate) const OF_PAIRS: &str = functions!(
+    "halves",
+    "pairs",
+    "PAIRS",
+    "(uint32_t)((int16_t)word * (int16_t)right[k]) + (uint32_t)((word >> 16) * (right[k] >> 16))"
 );
 
-/// For pairs of bytes.
-pub(crate) const OF_BYTES: &str = functions!(
-    "two bytes",
-    "i8",
-    "int16_t",
-    [
-        "_mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)right))",
-        "_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)right))",
-        "_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)right))"
-    ],
-    "(int8_t)right[k]",
-    "(right[k] >> 8)"
+/// For fours.
+pub(crate) const OF_FOURS: &str = functions!(
+    "bytes, without and with signs,",
+    "fours",
+    "FOURS",
+    "(uint32_t)((uint8_t)word * (int8_t)right[k] + (uint8_t)(word >> 8) * (int8_t)(right[k] >> 8)\n            + (uint8_t)(word >> 16) * (int8_t)(right[k] >> 16) + (uint8_t)(word >> 24) * (right[k] >> 24))"
 );
 
-/// For pairs of bytes that have no sign.
-pub(crate) const OF_NATURALS: &str = functions!(
-    "two bytes that have no sign,",
-    "u8",
-    "uint16_t",
-    [
-        "_mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)right))",
-        "_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)right))",
-        "_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)right))"
-    ],
-    "(right[k] & 255)",
-    "(right[k] >> 8)"
+/// For fours of which the bytes of the word that is the same in all lanes have a sign.
+pub(crate) const OF_SIGNED_FOURS: &str = functions!(
+    "bytes, with and without signs,",
+    "signed_fours",
+    "SIGNED_FOURS",
+    "(uint32_t)((uint8_t)right[k] * (int8_t)word + (uint8_t)(right[k] >> 8) * (int8_t)(word >> 8)\n            + (uint8_t)(right[k] >> 16) * (int8_t)(word >> 16) + (uint8_t)(right[k] >> 24) * (word >> 24))"
 );

@@ -22,7 +22,7 @@ const LEAST_BYTES: i64 = 16;
 const MOST_BYTES: i64 = 64;
 
 /// The most lanes of a loop that is written as vectors.
-const MOST_LANES: i64 = 64;
+const MOST_LANES: i64 = 128;
 
 /// The loop over lanes around the current statement.
 #[derive(Clone, PartialEq, Eq, Debug)]

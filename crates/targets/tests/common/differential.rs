@@ -35,6 +35,7 @@ impl Random {
                 *x = match self.next() % 8 {
                     0 => i32::MIN,
                     1 => i32::MAX,
+                    2 => self.next() as i32,
                     _ => (self.next() % 21) as i32 - 10,
                 }
             }),

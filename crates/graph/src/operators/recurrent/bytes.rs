@@ -9,10 +9,11 @@ use loops::{Registers, Scalar, Size};
 
 use super::Network;
 use crate::operators::build::Cx;
+use crate::operators::fours::{self, Fours, ToColumn};
 use crate::operators::packing::Packed;
 use crate::operators::pairs;
 use crate::operators::quantise::{byte, with_range};
-use crate::operators::tiles::{self, Side};
+use crate::operators::tiles;
 use crate::operators::value::{Val, int, number};
 use crate::operators::{Input, Op, Refusal};
 use crate::types::ElementType;
@@ -29,11 +30,13 @@ pub(super) struct Bytes {
 /// One matrix for each direction.
 struct Weights {
     all: Input,
-    /// Elements of a column, where it is known.
-    packed: Option<Packed>,
+    /// Where they are stored in panels.
+    packed: Option<(Fours, Packed)>,
     /// One number for each direction, or for each unit of it.
     scale: Input,
     zero: Option<Input>,
+    /// The zero point, if it is known and one for all.
+    known_zero: Option<i64>,
 }
 
 impl Bytes {
@@ -65,12 +68,12 @@ impl Bytes {
 
     fn product(&self, cx: &mut Cx, rows: &Val, shape: &[Size], weights: &Weights, direction: i64) -> Val {
         with_range(cx, self.registers, shape, rows, |cx, scale, zero| {
-            let centred = cx.tensor(shape, &mut |cx, at| byte(cx, rows.at(at), scale, zero) - zero);
-            cx.bind("bytes", centred.stored(), |cx, bytes| {
+            let bytes = cx.tensor(shape, &mut |cx, at| byte(cx, rows.at(at), scale, zero));
+            cx.bind("bytes", bytes.stored(), |cx, bytes| {
                 let last = |_: &mut Cx, sum: Val, _: &Val, j: &Val| {
                     sum.to(Scalar::F32) * (scale * weights.scale(direction, j))
                 };
-                self.sums(cx, &bytes, shape, weights, direction, &last)
+                self.sums(cx, (&bytes, zero), shape, weights, direction, &last)
             })
         })
     }
@@ -78,7 +81,7 @@ impl Bytes {
     fn sums(
         &self,
         cx: &mut Cx,
-        bytes: &Val,
+        (bytes, zero): (&Val, &Val),
         shape: &[Size],
         weights: &Weights,
         direction: i64,
@@ -87,27 +90,41 @@ impl Bytes {
         let columns = Size::constant(self.lines);
         let right = |_: &mut Cx, k: &Val, j: &Val| weights.at(direction, k, j);
         let extents = tiles::extents(&shape[0], &shape[1], &columns);
+        if let (Some(registers), Some([m, _, n]), Some((fours, packed))) =
+            (self.registers, extents, &weights.packed)
+        {
+            let to_column = |_: &mut Cx, j: &Val| match &weights.zero {
+                Some(zero) => number(Scalar::I32, 0.0) - of(zero, direction, j),
+                None => number(Scalar::I32, 0.0),
+            };
+            let known = weights.known_zero.map(|zero| ToColumn::Known(-zero));
+            let product = fours::Bytes {
+                extents: [m, n],
+                fours: *fours,
+                registers,
+                left: &|_, i, k| bytes.at(&[i.clone(), k.clone()]),
+                to_row: &|_, _| number(Scalar::I32, 0.0) - zero,
+                to_column: known.unwrap_or(ToColumn::Computed(&to_column)),
+                panels: packed.known_matrix(direction),
+                last,
+            };
+            return product.build(cx);
+        }
+        let bytes = |at: &[Val]| bytes.at(at) - zero;
         let pairs =
             extents.and_then(|[_, sum, _]| pairs::of_bytes(ElementType::U8, weights.all.elem, sum, 1));
         let zeros = pairs::are_bytes(&[&weights.zero]);
         if let (Some(registers), Some([m, _, n]), Some(pairs), true) = (self.registers, extents, pairs, zeros)
         {
-            let left = |cx: &mut Cx, i: &Val, k: &Val| {
-                pairs.word(cx, k, |_, k, _| bytes.at(&[i.clone(), k.clone()]))
-            };
+            let left =
+                |cx: &mut Cx, i: &Val, k: &Val| pairs.word(cx, k, |_, k, _| bytes(&[i.clone(), k.clone()]));
             let right = |cx: &mut Cx, k: &Val, j: &Val| pairs.word(cx, k, |cx, k, _| right(cx, k, j));
-            let right = match &weights.packed {
-                Some(packed) => {
-                    let zero = weights.zero.as_ref().map(|zero| zero.at(&[int(direction)]));
-                    Side::Panels(packed.known_matrix(direction).less(zero))
-                }
-                None => Side::Elements(&right),
-            };
-            return pairs::Bytes { extents: [m, n], pairs, registers, left: &left, right, last }.build(cx);
+            let (left, right) = (&left, &right);
+            return pairs::Bytes { extents: [m, n], pairs, registers, left, right, last }.build(cx);
         }
         cx.tensor(&[shape[0].clone(), columns], &mut |cx, at| {
             let sum = cx.fold(&shape[1], number(Scalar::I32, 0.0), |cx, k, acc| {
-                acc + bytes.at(&[at[0].clone(), k.clone()]) * right(cx, &k, &at[1])
+                acc + bytes(&[at[0].clone(), k.clone()]) * right(cx, &k, &at[1])
             });
             last(cx, sum, &at[0], &at[1])
         })
@@ -141,16 +158,14 @@ impl Weights {
             ));
         }
         let extents = rows.zip(all.shape[1].as_constant()).filter(|(rows, sum)| *rows > 0 && *sum > 0);
-        // Zero points for units stand in the way: there is one for all lanes.
-        let one = zero.as_ref().is_none_or(|zero| zero.rank() == 1) && pairs::are_bytes(&[&zero]);
-        let packing = op.fast.zip(extents).filter(|_| one);
-        let packing = packing.and_then(|(registers, (rows, sum))| {
+        let packing = op.fast.zip(extents).and_then(|(registers, (rows, sum))| {
             let (directions, pitches) = (net.directions.len() as i64, [sum * lines, 1, lines]);
-            let pairs = pairs::of_bytes(ElementType::U8, all.elem, sum, 1)?;
-            pairs.panels(registers, [rows, lines], directions, pitches)
+            let fours = fours::of_bytes(ElementType::U8, all.elem, sum, 1)?;
+            Some((fours, fours.panels(registers, [rows, lines], directions, pitches)?))
         });
-        let packed = op.packed(at.0, packing);
-        Ok(Weights { all, packed, scale, zero })
+        let packed = packing.and_then(|(fours, packing)| Some((fours, op.packed(at.0, Some(packing))?)));
+        let known_zero = if zero.is_none() { Some(0) } else { op.known_zero_point(at.1 + 1) };
+        Ok(Weights { all, packed, scale, zero, known_zero })
     }
 
     /// A weight without its zero point.

@@ -12,7 +12,7 @@ use super::Network;
 use super::bytes::Bytes;
 use crate::operators::build::{self, Cx, reshape};
 use crate::operators::packing::{Packed, Panels};
-use crate::operators::tiles::{self, Product, Side};
+use crate::operators::tiles::{self, Element, Product, Side};
 use crate::operators::value::{Val, index, int, number};
 use crate::operators::{Input, Op, Refusal};
 
@@ -215,7 +215,8 @@ impl Tiled {
         let last = |_: &mut Cx, sum: Val, _: &Val, _: &Val| sum;
         let (registers, left) = (self.registers, Side::Elements(&rows));
         let (extents, cut) = (tiles::sizes(extents), tiles::Cut::default());
-        Product { extents, cut, registers, scalar, pairs: false, left, right, last: &last }.build(cx)
+        Product { extents, cut, registers, scalar, element: Element::Number, left, right, last: &last }
+            .build(cx)
     }
 }
 
