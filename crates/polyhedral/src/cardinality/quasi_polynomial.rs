@@ -251,18 +251,18 @@ impl Polynomial {
         form: &dyn Fn(Polynomial) -> Option<Polynomial>,
         work: &Work,
     ) -> Option<Polynomial> {
-        let mut new: Vec<Option<Polynomial>> = Vec::new();
+        let mut new: Vec<(u32, Polynomial)> = Vec::new();
         for place in self.numerator.atoms() {
-            new.resize(*place as usize, None);
-            new.push(by(&work.atom(*place))?);
+            new.extend(by(&work.atom(*place))?.map(|by| (*place, by)));
         }
+        let new = |place: &u32| Some(&new[new.binary_search_by_key(place, |(own, _)| *own).ok()?].1);
         let mut parts = Vec::new();
         for (monomial, c) in self.numerator.terms() {
-            let kept = monomial.factors().filter(|(place, _)| new[**place as usize].is_none());
+            let kept = monomial.factors().filter(|(place, _)| new(place).is_none());
             let kept = Monomial::product(kept.map(|(place, exponent)| (*place, exponent)))?;
             let mut product = Polynomial::of(Numerator::term(kept, c), self.denominator)?;
             for (place, exponent) in monomial.factors() {
-                if let Some(by) = &new[*place as usize] {
+                if let Some(by) = new(place) {
                     for _ in 0..exponent {
                         product = form(product.mul(by, work)?)?;
                     }
@@ -294,7 +294,7 @@ impl Polynomial {
 
     /// After how many values of the variable the floors of each term repeat, up to linear forms.
     pub(super) fn periods(&self, variable: &str, work: &Work) -> Option<Vec<i128>> {
-        work.take(self.numerator.len())?;
+        work.take(self.numerator.len() + work.atoms.borrow().len() / 8)?;
         let periods: Vec<i128> = work.atoms.borrow().iter().map(|(atom, _)| atom.period(variable)).collect();
         let period = |(monomial, _): (&Monomial<u32>, i128)| {
             monomial.factors().map(|(place, _)| periods[*place as usize]).try_fold(1, common_multiple)
@@ -319,16 +319,17 @@ impl Polynomial {
         let place = work.place(Atom::Name(variable.to_string()));
         let degree = self.numerator.terms().map(|(monomial, _)| monomial.degree()).max().unwrap_or(0);
         let sums = power_sums(place, degree, work)?;
-        let mut groups: Vec<(i128, Vec<(Monomial<u32>, i128)>)> = Vec::new();
-        for ((monomial, c), period) in self.numerator.terms().zip(self.periods(variable, work)?) {
-            let term = (monomial.clone(), c);
-            match groups.iter_mut().find(|(m, _)| *m == period) {
-                Some((_, terms)) => terms.push(term),
-                None => groups.push((period, vec![term])),
+        let periods = self.periods(variable, work)?;
+        let mut classes: Vec<i128> = Vec::new();
+        for m in &periods {
+            if !classes.contains(m) {
+                classes.push(*m);
             }
         }
         let mut parts = Vec::new();
-        for (m, terms) in groups {
+        for m in classes {
+            let terms = self.numerator.terms().zip(&periods).filter(|(_, period)| **period == m);
+            let terms: Vec<_> = terms.map(|((monomial, c), _)| (monomial.clone(), c)).collect();
             let group = Polynomial::of(Numerator::sum(terms)?, self.denominator)?;
             for r in 0..m {
                 work.take(group.numerator.len())?;

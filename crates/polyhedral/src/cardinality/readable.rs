@@ -14,7 +14,7 @@ use super::quasi_polynomial::{Atom, Numerator, Polynomial, Work, coefficients};
 const MOST_TERMS: usize = 2000;
 
 /// How much work the search may be.
-const STEPS_A_TERM: u64 = 1000;
+const STEPS_A_TERM: u64 = 5000;
 
 /// A remainder by a larger number has too many values.
 const LARGEST_DIVISOR: i128 = 36;
@@ -91,14 +91,12 @@ pub(super) fn least_factor(number: i128) -> i128 {
 /// Primes with the powers of them whose product is a number.
 fn prime_powers(mut d: i128) -> Vec<(i128, i128)> {
     let mut powers = Vec::new();
-    for p in 2..=d {
-        let mut power = 1;
+    while d > 1 {
+        let (p, mut power) = (least_factor(d), 1);
         while d % p == 0 {
             (d, power) = (d / p, power * p);
         }
-        if power > 1 {
-            powers.push((p, power));
-        }
+        powers.push((p, power));
     }
     powers
 }
