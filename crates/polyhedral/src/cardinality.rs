@@ -5,12 +5,13 @@
 //! Euclid's algorithm, as in the Hermite normal form), and leave congruences of the parameters.
 //! Where a variable has several lower or upper bounds, the points are split by which of them is the
 //! tightest over the rationals, so that conditions stay linear inequalities; the sum of a
-//! quasi-polynomial between two bounds is [`Polynomial::sum`]. Sources: the notes on the foundations
-//! of the polyhedral model, "cardinality"; Pugh, "Counting solutions to Presburger formulas", for
-//! sums by residue classes; Verdoolaege et al., "Counting integer points in parametric polytopes
-//! using Barvinok's rational functions", for the form of the result.
+//! quasi-polynomial between two bounds is [`Polynomial::sum`]. Sources: the notes on the
+//! foundations of the polyhedral model, "cardinality"; Pugh, "Counting solutions to Presburger
+//! formulas", for sums by residue classes; Verdoolaege et al., "Counting integer points in
+//! parametric polytopes using Barvinok's rational functions", for the form of the result.
 //!
-//! What it leaves out: Barvinok's signed cones, which take fewer steps where coefficients are large.
+//! What it leaves out: Barvinok's signed cones, which take fewer steps where coefficients are
+//! large.
 
 mod quasi_polynomial;
 mod readable;
@@ -85,8 +86,8 @@ impl std::error::Error for NoCount {}
 /// Pieces beyond which counting stops.
 const MAX_PIECES: usize = 5000;
 
-/// Products and sums of terms after which counting stops, each of a quarter to half a microsecond: a
-/// polynomial of twelve parameters can have millions of terms.
+/// Products and sums of terms after which counting stops, each of a quarter to half a microsecond:
+/// a polynomial of twelve parameters can have millions of terms.
 const MAX_TERMS: u64 = 10_000_000;
 
 /// The same for short forms of the result.
@@ -310,8 +311,8 @@ impl Points {
 }
 
 impl Piece {
-    /// Whether the conditions of another piece differ by the constant of one row, and the polynomial
-    /// is 0 where only that one's hold; as far as terms cancel.
+    /// Whether the conditions of another piece differ by the constant of one row, and the
+    /// polynomial is 0 where only that one's hold; as far as terms cancel.
     fn holds_in(&self, wider: &Piece, work: &Work) -> Option<bool> {
         let (own, others) = (&self.condition.rows, &wider.condition.rows);
         let mut different = own.iter().zip(others).filter(|(a, b)| a != b);
@@ -350,7 +351,8 @@ impl Count {
         Ok(())
     }
 
-    /// Joins pieces whose conditions differ by a strip where the polynomial of the narrower one is 0.
+    /// Joins pieces whose conditions differ by a strip where the polynomial of the narrower one
+    /// is 0.
     fn join(&mut self, work: &Work) {
         let mut at = 0;
         while at < self.pieces.len() {

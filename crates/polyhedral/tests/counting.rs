@@ -141,7 +141,7 @@ proptest! {
     }
 }
 
-/// Always the same 200 sets, because one in a thousand of this kind takes more steps than are allowed.
+/// Always the same 200 sets: one in a thousand of this kind takes more steps than are allowed.
 #[test]
 fn sets_with_strides_divisors_and_unions_are_counted() {
     let mut runner = TestRunner::deterministic();

@@ -307,8 +307,8 @@ impl Polynomial {
     ///
     /// Terms with a floor of the variable are summed by residue classes: `variable = m x + r` makes
     /// linear forms of `x`, with floors of other names, of the floors. What is left is Faulhaber's:
-    /// a polynomial `T` with `T(x + 1) - T(x) = p(x)`, at the floors of the bounds. An integer range
-    /// that is empty adds nothing, because it ends one before it begins.
+    /// a polynomial `T` with `T(x + 1) - T(x) = p(x)`, at the floors of the bounds. An integer
+    /// range that is empty adds nothing, because it ends one before it begins.
     pub(super) fn sum(
         &self,
         variable: &str,
