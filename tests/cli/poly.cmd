@@ -1,4 +1,5 @@
 lozenge poly 'card([n] -> { S[i, j] : 0 <= i < n and 0 <= j <= i })'
+lozenge poly 'card([n] -> { S[i, j] : 0 <= i, j and 2i + 3j <= n })'
 lozenge poly 'A := { [i] : 0 <= i < 10 }; count(A - { [i] : i % 2 = 0 })'
 lozenge poly 'lexmin({ [i, j] : 2 <= i < 9 and i <= j < 9 })'
 lozenge poly '{ S[i] -> [i + 1] } . { [i] -> [2i] }'

@@ -17,6 +17,8 @@ object!(
 methods! { Aff;
     /// The constant term.
     pub constant(keep self) -> Val = isl_aff_get_constant_val;
+    /// The product with a number.
+    pub scale(take self, by: take Val) -> Aff = isl_aff_scale_val;
     /// The common denominator.
     pub denominator(keep self) -> Val = isl_aff_get_denominator_val;
     /// The space of the arguments.

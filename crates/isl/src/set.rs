@@ -87,9 +87,19 @@ methods! { BasicSet;
     /// As a set.
     pub to_set(take self) -> Set = isl_basic_set_to_set;
     dim_c(keep self, kind: raw c_int) -> usize = isl_basic_set_dim;
+    div_c(keep self, position: raw c_int) -> Aff = isl_basic_set_get_div;
 }
 
 impl BasicSet {
+    /// The expression whose value, rounded down, is a local variable. Its coordinates are of kind
+    /// [`Dim::In`].
+    ///
+    /// # Errors
+    /// Those of isl, as where the variable is no quotient.
+    pub fn div(&self, position: usize) -> Result<Aff> {
+        self.div_c(position as c_int)
+    }
+
     /// Number of dimensions of a kind.
     ///
     /// # Errors

@@ -29,5 +29,5 @@ pub(crate) const NOT_AFFINE: Code = Code("P0503");
 pub(crate) const MISFIT: Code = Code("P0504");
 /// The set library stopped, at the operation limit or for a reason of its own.
 pub(crate) const STOPPED: Code = Code("P0505");
-/// The number of elements is not a polynomial of the parameters.
-pub(crate) const NO_POLYNOMIAL: Code = Code("P0506");
+/// The set is infinite, or the formula of the number of its elements too large.
+pub(crate) const NOT_COUNTED: Code = Code("P0506");

@@ -7,7 +7,7 @@ use isl::{Dim, UnionMap, UnionSet};
 use loops::diagnostic::{Diagnostic, Span};
 
 use super::eval::stopped;
-use super::{MISFIT, NO_POLYNOMIAL, STOPPED, UNKNOWN};
+use super::{MISFIT, NOT_COUNTED, STOPPED, UNKNOWN};
 use crate::cardinality::{self, Count};
 
 /// The disjoint basic sets of a set, with local variables as quotients.
@@ -16,31 +16,50 @@ fn pieces(set: &isl::Set) -> isl::Result<Vec<isl::BasicSet>> {
 }
 
 /// The inequalities of a basic set over its coordinates, parameters and local variables, the latter
-/// named `e0`, `e1`, ...
+/// named `e0'`, `e1'`, ...; those of the last that occur.
 fn system(
     piece: &isl::BasicSet,
     names: &[String],
     params: &[String],
 ) -> isl::Result<(System<String>, Vec<String>)> {
-    let mut rows = Vec::new();
-    let locals = piece.dim(Dim::Div)?;
-    let local_names: Vec<String> = (0..locals).map(|k| format!("e{k}'")).collect();
-    let divs = piece.constraints()?;
-    for constraint in &divs {
+    let locals: Vec<String> = (0..piece.dim(Dim::Div)?).map(|k| format!("e{k}'")).collect();
+    // Sums of numbers of 64 bits fit into 128.
+    let row = |kind: Dim, coefficient: &dyn Fn(Dim, usize) -> isl::Result<isl::Val>, constant: isl::Val| {
         let mut terms = Vec::new();
-        for (kind, names) in [(Dim::Out, names), (Dim::Param, params), (Dim::Div, local_names.as_slice())] {
+        for (kind, names) in [(kind, names), (Dim::Param, params), (Dim::Div, locals.as_slice())] {
             for (k, name) in names.iter().enumerate() {
-                terms.push((name.clone(), i128::from(constraint.coefficient(kind, k)?.to_i64()?)));
+                terms.push((name.clone(), i128::from(coefficient(kind, k)?.to_i64()?)));
             }
         }
-        // Sums of numbers of 64 bits fit into 128.
-        let row = Linear::sum(terms, i128::from(constraint.constant()?.to_i64()?));
+        Ok(Linear::sum(terms, i128::from(constant.to_i64()?)).unwrap_or_default())
+    };
+    let mut rows = Vec::new();
+    for constraint in &piece.constraints()? {
+        let row = row(Dim::Out, &|kind, k| constraint.coefficient(kind, k), constraint.constant()?)?;
         if constraint.is_equality()? {
-            rows.extend(row.as_ref().and_then(Linear::negated));
+            rows.extend(row.negated());
         }
-        rows.extend(row);
+        rows.push(row);
     }
-    Ok((System::new(rows), local_names))
+    // The library can leave out that a local variable `e` is a quotient `x / d` rounded down:
+    // `0 <= x - d e <= d - 1`. The variables in `x` come before `e`.
+    let mut used = Vec::new();
+    for (k, name) in locals.iter().enumerate().rev() {
+        if rows.iter().any(|row: &Linear<String>| row.mentions(name)) {
+            let quotient = piece.div(k)?;
+            let divisor = quotient.denominator()?;
+            let scaled = quotient.scale(&divisor)?;
+            let divisor = i128::from(divisor.to_i64()?);
+            let row = row(Dim::In, &|kind, k| scaled.coefficient(kind, k), scaled.constant()?)?;
+            let low = row.plus(&Linear::term(name.clone(), -divisor));
+            rows.extend(
+                low.as_ref().and_then(Linear::negated).and_then(|row| row.plus_constant(divisor - 1)),
+            );
+            rows.extend(low);
+            used.insert(0, name.clone());
+        }
+    }
+    Ok((System::new(rows), used))
 }
 
 /// Names of the coordinates of a set (`c0`, `c1`, ... where it has none) and of its parameters.
@@ -82,24 +101,22 @@ fn card_of_set(
     span: Span,
 ) -> Result<Count, Diagnostic> {
     let stop = stopped(span);
-    let mut total = Count::default();
+    let mut parts = Vec::new();
     for piece in pieces(set).map_err(&stop)? {
         let (system, locals) = system(&piece, coordinates, params).map_err(&stop)?;
         // A local variable is a quotient, so it is determined by the coordinates: points with and
         // without it are the same in number.
-        let variables: Vec<String> = summed.iter().cloned().chain(locals).collect();
-        let count = cardinality::count(&system, &variables).map_err(|reason| {
-            Diagnostic::error(
-                NO_POLYNOMIAL,
-                format!("cannot count: {reason}"),
-                span,
-                "the number of elements of this",
-            )
-            .help("fix the parameters and use `count`: `count(at(S, n = 10))`")
-        })?;
-        total.pieces.extend(count.pieces);
+        parts.push((system, summed.iter().cloned().chain(locals).collect()));
     }
-    Ok(total)
+    cardinality::count(parts).map_err(|reason| {
+        Diagnostic::error(
+            NOT_COUNTED,
+            format!("cannot count: {reason}"),
+            span,
+            "the number of elements of this",
+        )
+        .help("fix the parameters and use `count`: `count(at(S, n = 10))`")
+    })
 }
 
 pub(super) fn card_of_map(maps: &UnionMap, span: Span) -> Result<Vec<(String, Count)>, Diagnostic> {
@@ -132,7 +149,7 @@ pub(super) fn count(sets: &UnionSet, span: Span) -> Result<i64, Diagnostic> {
                 span,
                 "this depends on parameters",
             )
-            .help("fix them: `count(at(S, n = 10))`, or use `card` for a polynomial"));
+            .help("fix them: `count(at(S, n = 10))`, or use `card` for a formula"));
         }
         if !set.is_bounded().map_err(&stop)? {
             return Err(Diagnostic::error(

@@ -46,7 +46,7 @@ pub(crate) struct Script {
 pub const FUNCTIONS: &[(&str, &str)] = &[
     (
         "card",
-        "number of elements of a set as a polynomial of the parameters; of a map, number of images of each element of its domain",
+        "number of elements of a set as a quasi-polynomial of the parameters; of a map, number of images of each element of its domain",
     ),
     ("count", "number of elements of a set without parameters"),
     ("domain", "elements that a map relates to something"),
