@@ -245,6 +245,9 @@ impl Lower<'_> {
                     self.find(&l.body, bound, found)?;
                     bound.pop();
                 }
+                // A region allocates in its blocks, one after another: the C library gives back
+                // to the system what is large at once, and zeroes it when it is asked again.
+                Stmt::Block { .. } if self.native && bound.is_empty() => {}
                 Stmt::Block { body, .. } => self.find(body, bound, found)?,
                 _ => {}
             }
