@@ -32,7 +32,7 @@ const MARGIN: f64 = 1.5;
 const MOST_BEGINNINGS: f64 = 30.0;
 
 /// How many times as long as a result that packs operands the text must take.
-const PACKED: f64 = 1.6;
+const PACKED: f64 = 2.0;
 
 /// Cycles of a text from which on packing is no part of what a result has to do to begin.
 const LONG: f64 = 200_000.0;

@@ -361,6 +361,11 @@ impl Walk<'_> {
         body.waits = each - busy;
         let fork = self.machine.fork * self.probability;
         body.compute = trips * each + begin;
+        if self.again && filled > 1.0 && trips % filled != 0.0 {
+            // What fills no vector at the end of the loop is done one by one: each takes as long as
+            // a vector.
+            body.compute += (filled - 1.0) / 2.0 * filled * each;
+        }
         body.waits *= trips;
         body.forks *= trips;
         // Loops of little work are not run by several threads: the generated code tests that.

@@ -100,13 +100,23 @@ pub(super) fn innermost(
         || !interleaved(&apart)
         || work.calls + work.quotients > 0.0;
     let lanes = if one_by_one { 1.0 } else { (machine.registers.bytes as f64 / widest).max(1.0) };
-    let issued = (work.plain / lanes).max(unit / lanes + far) / machine.per_cycle;
+    let issue = |lanes: f64, far: f64| (work.plain / lanes).max(unit / lanes + far) / machine.per_cycle;
+    let (gathered, alone) = (issue(lanes, GATHERED * far), issue(1.0, far));
+    let told = around.is_some_and(|l| l.kind == LoopKind::Vector);
+    let (issued, lanes) = match again && lanes > 1.0 {
+        true if told || gathered < alone => (gathered, lanes),
+        true => (alone, 1.0),
+        false => (issue(lanes, far), lanes),
+    };
     let slow = work.divisions * machine.division / lanes.min(4.0)
         + work.quotients * machine.quotient
         + work.calls * machine.call;
     let cycles = (issued + slow).max(chain);
     Inner { cycles, waits: cycles - issued - slow, lanes }
 }
+
+/// How many times as long a lane takes that is loaded from a place of its own.
+const GATHERED: f64 = 3.0;
 
 /// Copies of a store that are looked at one by one.
 const COPIES: f64 = 64.0;
