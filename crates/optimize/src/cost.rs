@@ -56,6 +56,9 @@ const AHEAD: f64 = 160.0;
 /// Cycles to begin a loop.
 const BEGIN: f64 = 4.0;
 
+/// Cycles to find out how many vectors a loop has, and what is left.
+const VECTORS: f64 = 8.0;
+
 /// Bytes from which on the C library asks the system for memory, and gives it back at once.
 const MAPPED: f64 = 131_072.0;
 
@@ -364,7 +367,7 @@ impl Walk<'_> {
         if self.again && filled > 1.0 && trips % filled != 0.0 {
             // What fills no vector at the end of the loop is done one by one: each takes as long as
             // a vector.
-            body.compute += (filled - 1.0) / 2.0 * filled * each;
+            body.compute += (filled - 1.0) / 2.0 * filled * each + VECTORS * self.probability;
         }
         body.waits *= trips;
         body.forks *= trips;
