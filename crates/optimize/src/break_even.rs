@@ -56,10 +56,7 @@ pub fn break_even(text: &Function, result: &Function, packs: bool, machine: &Mac
         let (forks, rest) = (result.forks, result.cycles() - result.forks);
         match packs {
             true => text <= LONG && text <= PACKED * result.cycles(),
-            false => {
-                let even = text <= MARGIN * rest + BEGINNINGS * forks;
-                text <= BEGINNINGS * forks || (even && text <= MOST_BEGINNINGS * forks)
-            }
+            false => text <= MARGIN * rest + BEGINNINGS * forks && text <= MOST_BEGINNINGS * forks,
         }
     };
     let scales = std::iter::successors(Some(GROWTH), |elements| Some(elements * GROWTH));
