@@ -228,6 +228,50 @@ mod tests {
         assert_eq!(break_even(&text, &text, false, &machine), []);
     }
 
+    fn cycles(text: &str, size: f64) -> f64 {
+        cost_again(&read(text), &Machine::default().one_thread(), &|_| size).cycles()
+    }
+
+    #[test]
+    fn a_result_that_gains_less_begins_later() {
+        let text = read(
+            "fn f[n](a: in f64[n][n], b: inout f64[n][n]) { for i in 0..n { for j in 0..n { b[i][j] = a[j][i] * a[j][i] * 3.0 } } }",
+        );
+        let same = read(
+            "fn f[n](a: in f64[n][n], b: inout f64[n][n]) { par i in 0..n { for j in 0..n { b[i][j] = a[j][i] * a[j][i] * 3.0 } } }",
+        );
+        let fast = read(
+            "fn f[n](a: in f64[n][n], b: inout f64[n][n]) { par i in 0..n { for j in 0..n { b[i][j] = a[i][j] } } }",
+        );
+        let machine = Machine::default();
+        let [same, fast] = [same, fast].map(|result| break_even(&text, &result, false, &machine)[0].1);
+        assert!(same > 4 * fast, "{same} {fast}");
+    }
+
+    #[test]
+    fn sums_of_short_rows_overlap() {
+        let sums = "fn f[n, m](a: in f64[n][m], s: inout f64[n]) { for i in 0..n { for j in 0..m { s[i] += a[i][j] } } }";
+        let of = |columns: f64| {
+            let size = |name: &Name| if name.as_str() == "m" { columns } else { 4096.0 / columns };
+            cost_again(&read(sums), &Machine::default().one_thread(), &size).cycles()
+        };
+        assert!(1.5 * of(32.0) < of(512.0), "{} {}", of(32.0), of(512.0));
+    }
+
+    #[test]
+    fn what_is_read_once_is_not_waited_for() {
+        let own = "fn f[n](a: inout f64[n][n], b: in f64[n][n]) { for i in 0..n { for j in 0..i { for k in 0..j { a[i][j] += a[i][k] * a[j][k] } } } }";
+        let other = own.replace("a[i][k] * a[j][k]", "b[i][k] * b[j][k]");
+        assert!(cycles(own, 100.0) < 1.2 * cycles(&other, 100.0));
+    }
+
+    #[test]
+    fn lines_in_caches_are_not_moved() {
+        let copy = "fn f[n](a: in f64[n], b: inout f64[n]) { for i in 0..n { b[i] = a[i] } }";
+        let each = |size: f64| cycles(copy, size) / size;
+        assert!(1.5 * each(2000.0) < each(1_000_000.0), "{} {}", each(2000.0), each(1_000_000.0));
+    }
+
     #[test]
     fn a_product_needs_rows_and_columns() {
         let text = read(
