@@ -1,8 +1,9 @@
 //! Cycles of straight code in an innermost loop.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
-use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, ReduceOp, UnaryOp};
+use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, ReduceOp, Stmt, UnaryOp, visit};
 
 use super::lines::{Array, Arrays, growth};
 use super::numbers::Values;
@@ -40,16 +41,27 @@ impl Straight<'_> {
     }
 }
 
-/// Cycles of one iteration of the assignments of an innermost loop, and iterations that are lanes
-/// of one vector; without a loop, of one run through them.
+/// What one iteration of an innermost loop takes.
+pub(super) struct Inner {
+    pub cycles: f64,
+    /// Cycles of these in which it waits for earlier iterations.
+    pub waits: f64,
+    /// Iterations that are lanes of one vector.
+    pub lanes: f64,
+}
+
+/// One iteration of the assignments of an innermost loop; without a loop, one run through them.
+/// With `again`, lanes may store under conditions of their own, and what is carried once takes no
+/// time: what C compilers and processors make of a loop at their best.
 pub(super) fn innermost(
     code: &[Straight<'_>],
     around: Option<&Loop>,
     arrays: &Arrays,
     values: &Values,
     machine: &Machine,
-) -> (f64, f64) {
-    let place = Place { around, arrays, values };
+    again: bool,
+) -> Inner {
+    let place = Place { around, arrays, values, again };
     let mut work = Operations::default();
     let (mut unit, mut far) = (0.0, 0.0);
     let (mut widest, mut scatters): (f64, bool) = (1.0, false);
@@ -61,7 +73,7 @@ pub(super) fn innermost(
             let by = place.along(access, array).map(f64::abs);
             match by {
                 Some(0.0) => {}
-                Some(1.0) => unit += one.different(access),
+                Some(1.0) if !(again && place.clamped(access)) => unit += one.different(access),
                 _ => far += one.different(access),
             }
             scatters |= stored && one.guarded;
@@ -75,22 +87,36 @@ pub(super) fn innermost(
         let mut own = Operations::default();
         let integer = arrays.get(&one.assign.target.array).is_some_and(|array| array.integer);
         own.of(&one.assign.value, integer);
+        if again {
+            widest = converted(&one.assign.value).fold(widest, f64::max);
+        }
         own.plain += f64::from(u8::from(one.assign.update.is_some()) + u8::from(one.guarded));
         work.add(&own, one.copies());
     }
-    let chain = place.chain(code, machine);
+    let Chain { cycles: chain, ordered } = place.chain(code, machine);
     let one_by_one = around.is_none()
-        || chain > 0.0
-        || scatters
+        || ordered
+        || (scatters && !again)
         || !interleaved(&apart)
         || work.calls + work.quotients > 0.0;
     let lanes = if one_by_one { 1.0 } else { (machine.registers.bytes as f64 / widest).max(1.0) };
-    let issued = (work.plain / lanes).max(unit / lanes + far) / machine.per_cycle;
+    let issue = |lanes: f64, far: f64| (work.plain / lanes).max(unit / lanes + far) / machine.per_cycle;
+    let (gathered, alone) = (issue(lanes, GATHERED * far), issue(1.0, far));
+    let told = around.is_some_and(|l| l.kind == LoopKind::Vector);
+    let (issued, lanes) = match again && lanes > 1.0 {
+        true if told || gathered < alone => (gathered, lanes),
+        true => (alone, 1.0),
+        false => (issue(lanes, far), lanes),
+    };
     let slow = work.divisions * machine.division / lanes.min(4.0)
         + work.quotients * machine.quotient
         + work.calls * machine.call;
-    ((issued + slow).max(chain), lanes)
+    let cycles = (issued + slow).max(chain);
+    Inner { cycles, waits: cycles - issued - slow, lanes }
 }
+
+/// How many times as long a lane takes that is loaded from a place of its own.
+const GATHERED: f64 = 3.0;
 
 /// Copies of a store that are looked at one by one.
 const COPIES: f64 = 64.0;
@@ -151,6 +177,14 @@ impl Operations {
     }
 }
 
+/// Bytes of what numbers in an expression are converted to.
+fn converted(e: &Expr) -> impl Iterator<Item = f64> {
+    e.nodes().filter_map(|e| match e {
+        Expr::Cast(to, _) => Some(to.bytes() as f64),
+        _ => None,
+    })
+}
+
 fn loads(e: &Expr) -> Vec<&Access> {
     let mut found = Vec::new();
     let mut todo = vec![e];
@@ -173,10 +207,28 @@ fn steps(e: &Expr, of: &dyn Fn(&Access) -> Option<u32>) -> Option<u32> {
     Some(deepest + u32::from(matches!(e, Expr::Binary(..) | Expr::Unary(..) | Expr::Select(..))))
 }
 
+/// What one iteration needs of earlier ones.
+struct Chain {
+    /// Cycles between the results of two iterations, where one needs the other's.
+    cycles: f64,
+    /// Whether a C compiler keeps the order of iterations.
+    ordered: bool,
+}
+
+/// How often a load reads what an earlier iteration has stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Carried {
+    Never,
+    /// In one iteration at most, which a C compiler may not know.
+    Once,
+    Always,
+}
+
 struct Place<'a> {
     around: Option<&'a Loop>,
     arrays: &'a Arrays,
     values: &'a Values,
+    again: bool,
 }
 
 impl<'a> Place<'a> {
@@ -191,15 +243,18 @@ impl<'a> Place<'a> {
         Some(growth(access, array, self.values, &l.var) * l.step.max(1) as f64)
     }
 
-    /// Cycles between the results of two iterations, where one needs the other's; 0 if none does.
-    fn chain(&self, code: &[Straight<'_>], machine: &Machine) -> f64 {
+    /// What one iteration needs of earlier ones.
+    fn chain(&self, code: &[Straight<'_>], machine: &Machine) -> Chain {
         let assigns: Vec<&Assign> = code.iter().map(|one| one.assign).collect();
-        let Some(l) = self.around else { return 0.0 };
+        let none = Chain { cycles: 0.0, ordered: false };
+        let Some(l) = self.around else { return none };
         if matches!(l.kind, LoopKind::Parallel | LoopKind::Vector) {
-            return 0.0;
+            return none;
         }
+        let ordered = Cell::new(false);
         let declared = |access: &Access| {
-            l.body.iter().any(|s| matches!(s, loops::Stmt::Local(local) if local.name == access.array))
+            let local = |s: &Stmt| matches!(s, Stmt::Local(local) if local.name == access.array);
+            visit::nodes(&l.body).any(local)
         };
         // Operations from what one iteration leaves to what the next leaves there.
         let one = |straight: &Straight<'_>| -> f64 {
@@ -213,9 +268,14 @@ impl<'a> Place<'a> {
             let mut scalars: HashMap<&Name, u32> = HashMap::new();
             let mut longest = 0;
             for assign in &assigns {
-                let of = |read: &Access| match read.array == stored.target.array {
-                    true => self.carries(&stored.target, read).then_some(0),
-                    false => scalars.get(&read.array).copied(),
+                let of = |read: &Access| {
+                    if read.array != stored.target.array {
+                        return scalars.get(&read.array).copied();
+                    }
+                    let carried = self.carries(&stored.target, read);
+                    ordered.set(ordered.get() || carried != Carried::Never);
+                    let waits = carried == Carried::Always || (carried == Carried::Once && !self.again);
+                    waits.then_some(0)
                 };
                 let mut depth = steps(&assign.value, &of);
                 if assign.update.is_some() {
@@ -229,7 +289,8 @@ impl<'a> Place<'a> {
             }
             f64::from(longest) * straight.rounds()
         };
-        code.iter().map(one).fold(0.0, f64::max) * machine.latency
+        let cycles = code.iter().map(one).fold(0.0, f64::max) * machine.latency;
+        Chain { cycles, ordered: cycles > 0.0 || ordered.get() }
     }
 
     /// Whether it is a sum of integers in an element, which C compilers make of vectors: its order
@@ -263,6 +324,13 @@ impl<'a> Place<'a> {
         places
     }
 
+    /// Whether an access moves with the loop up to some place: no vector is loaded from there.
+    fn clamped(&self, access: &Access) -> bool {
+        let Some(l) = self.around else { return false };
+        let end = |e: &Expr| matches!(e, Expr::Binary(BinaryOp::Min | BinaryOp::Max, ..) | Expr::Select(..));
+        access.indices.iter().flat_map(Expr::nodes).any(|e| end(e) && e.mentions(&l.var))
+    }
+
     /// Whether an access is to the same place in every iteration.
     fn stands(&self, access: &Access) -> bool {
         let Some(l) = self.around else { return true };
@@ -270,20 +338,32 @@ impl<'a> Place<'a> {
     }
 
     /// Whether a load reads what an earlier iteration has stored.
-    fn carries(&self, store: &Access, load: &Access) -> bool {
-        if self.stands(store) {
-            return true;
-        }
+    fn carries(&self, store: &Access, load: &Access) -> Carried {
         let Some(array) = self.arrays.get(&store.array).filter(|a| !a.strides.is_empty()) else {
-            return false;
+            return if self.stands(store) { Carried::Always } else { Carried::Never };
         };
-        let (Some(by), Some(same)) = (self.along(store, array), self.along(load, array)) else { return true };
+        let (Some(by), Some(same)) = (self.along(store, array), self.along(load, array)) else {
+            return Carried::Always;
+        };
+        if by != same {
+            return Carried::Once;
+        }
         match self.usual(load, array).zip(self.usual(store, array)) {
-            Some((load, store)) if by == same => {
-                let back = (store - load) / by;
-                back > 0.0 && back.fract() == 0.0 && back < 64.0
+            Some((load, store)) if by == 0.0 => {
+                if load == store {
+                    Carried::Always
+                } else {
+                    Carried::Never
+                }
             }
-            _ => true,
+            Some((load, store)) => {
+                let back = (store - load) / by;
+                match back > 0.0 && back.fract() == 0.0 && back < 64.0 {
+                    true => Carried::Always,
+                    false => Carried::Never,
+                }
+            }
+            None => Carried::Always,
         }
     }
 }

@@ -3,7 +3,8 @@
 //! An array of constant, small extents is on the stack. Every other array is on the heap. A heap
 //! array is allocated at the start of the outermost block that one thread runs and in which its
 //! extents are known. So it is never allocated once for each iteration of a sequential loop. Its
-//! contents are undefined at its declaration, so one allocation serves all iterations.
+//! contents are undefined at its declaration, so one allocation serves all iterations. In a region,
+//! blocks outside loops allocate their own.
 
 use loops::{ArrayDecl, BinaryOp, Code, Diagnostic, Elem, Expr, LoopKind, Name, Stmt, Storage};
 
@@ -245,6 +246,9 @@ impl Lower<'_> {
                     self.find(&l.body, bound, found)?;
                     bound.pop();
                 }
+                // A region allocates in its blocks, one after another: the C library gives back
+                // to the system what is large at once, and zeroes it when it is asked again.
+                Stmt::Block { .. } if self.native && bound.is_empty() => {}
                 Stmt::Block { body, .. } => self.find(body, bound, found)?,
                 _ => {}
             }
