@@ -5,7 +5,7 @@ usage: compare.py LOZENGE [--small] [--operators] [--reps N] [--least] [--thread
 
 Each model is generated, rewritten by `lozenge optimize`, and run by both on the same random inputs: ours from what is left, onnxruntime from the original, which it
 optimises by itself. With --operators the models are single operators. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order). Times are the
-median of the repetitions after three that do not count, or with --least the least of them (for machines that do other things beside), with onnxruntime's in the same run.
+median of the repetitions after twenty-five that do not count, or with --least the least of them (for machines that do other things beside), with onnxruntime's in the same run.
 `theirs/ours` is onnxruntime's time over ours: above 1, ours is faster.
 The exit code is 1 if a model fails.
 """
@@ -25,7 +25,8 @@ BOUND = 1e-4
 # Values of the named extents of inputs.
 EXTENTS = {"full": {"batch": 1, "sequence": 128}, "small": {"batch": 2, "sequence": 5}}
 # Runs of either before those that count: fresh memory is slow.
-WARM = 3
+# A system needs up to 50 ms until it has spread new threads over the processors.
+WARM = 25
 MODELS = ["mlp", "mobilenet", "inception", "resnet50", "gpt", "vit", "bert"]
 
 
