@@ -4,6 +4,7 @@
 
 mod support;
 
+use lozenge::pipeline::graph::{ModelRequest, prepare};
 use support::{calls, model};
 
 #[test]
@@ -174,4 +175,42 @@ fn undefined_numbers_stay_behind_convolutions() {
         );
         assert!(calls(&undefined) >= 1);
     }
+}
+
+/// All samples are one matrix; what follows is at the samples and filters.
+#[test]
+fn windows_of_whole_images_are_products() {
+    for (samples, channels, side) in [(1, 67, 1), (7, 131, 1), (13, 19, 3)] {
+        let weights = [31, channels, side, side];
+        let beside = model(
+            &[("w", &weights), ("b", &[31]), ("f", &[31, 1, 1])],
+            &format!(
+                "  input x: f32[{samples}, {channels}, {side}, {side}]\n  input z: f32[{samples}, 31, 1, 1]\n  c = Conv(x, w, b)\n  k = Mul(c, f)\n  s = Add(z, k)\n  y = Relu(s)\n  output y: f32[{samples}, 31, 1, 1]"
+            ),
+        );
+        assert_eq!(calls(&beside), 1);
+    }
+    // one place, but the window goes beyond the image
+    let padded = model(
+        &[("w", &[33, 41, 3, 3])],
+        "  input x: f32[2, 41, 3, 3]\n  y = Conv(x, w) { pads: [1, 1, 1, 1], strides: [3, 3] }\n  output y: f32[2, 33, 1, 1]",
+    );
+    calls(&padded);
+}
+
+/// Nobody gives an input of compiled code another value than its default: weights that a file lists
+/// as inputs are stored as others.
+#[test]
+fn defaults_of_inputs_are_constants() {
+    let numbers: Vec<String> = (0..24 * 48).map(|k| format!("{}.5", k % 7)).collect();
+    let listed =
+        format!("  input w: f32[24, 48, 1, 1]\n  init w: f32[24, 48, 1, 1] = [{}]\n", numbers.join(", "));
+    let body = "  input x: f32[31, 48, 1, 1]\n  y = Conv(x, w)\n  output y: f32[31, 24, 1, 1]";
+    let given = model(&[], &format!("{listed}{body}"));
+    assert_eq!(given.graph.inputs().len(), 2);
+    let request = ModelRequest::default();
+    let (prepared, _) = prepare(given.clone(), &request).expect("a model");
+    assert_eq!(prepared.graph.inputs().len(), 1);
+    assert!(prepared.graph.constant(prepared.graph.find("w").expect("a value")).is_some());
+    assert_eq!(calls(&given), 1);
 }

@@ -31,16 +31,19 @@ pub(super) enum Weights<'f> {
 /// Filters of bytes.
 pub(super) enum ByteFilters<'f> {
     /// In pairs.
-    Pairs {
-        pairs: Pairs,
-        w: &'f Input,
-        /// Where they are stored, if not in `w`.
-        packed: Option<Packed>,
-        /// What subtracts the zero point of a filter.
-        shift: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
-    },
+    Pairs(PairFilters<'f>),
     /// In fours.
     Fours { fours: Fours, packed: Packed, to_number: &'f dyn Fn(&mut Cx) -> Val },
+}
+
+/// Filters in pairs of bytes.
+pub(super) struct PairFilters<'f> {
+    pairs: Pairs,
+    w: &'f Input,
+    /// Where they are stored, if not in `w`.
+    packed: Option<Packed>,
+    /// What subtracts the zero point of a filter.
+    shift: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
 }
 
 /// The element of the image at a channel, a tap and a column.
@@ -66,7 +69,7 @@ impl<'f> ByteFilters<'f> {
             Weights::Bytes { shift, .. } => {
                 let pairs = pairs::of_bytes(w.elem, w.elem, channels, taps)?;
                 let packed = op.packed(input, Some(pairs.rows(lines, groups)));
-                Some(ByteFilters::Pairs { pairs, w, packed, shift })
+                Some(ByteFilters::Pairs(PairFilters { pairs, w, packed, shift }))
             }
             Weights::Fours { x, zero, to_number, .. } => {
                 let fours = fours::of_bytes(x.elem, w.elem, channels, taps)?;
@@ -90,13 +93,14 @@ impl<'f> ByteFilters<'f> {
         last: Last<'_>,
     ) -> Val {
         match self {
-            ByteFilters::Pairs { pairs, .. } => {
-                let left = |cx: &mut Cx, m: &Val, k: &Val| self.pair(cx, group, m, &filter(m), k);
+            ByteFilters::Pairs(filters) => {
+                let pairs = filters.pairs;
+                let left = |cx: &mut Cx, m: &Val, k: &Val| filters.word(cx, group, m, &filter(m), k);
                 let right = |cx: &mut Cx, k: &Val, column: &Val| {
                     pairs.word(cx, k, |cx, channel, tap| image(cx, channel, tap, column))
                 };
                 let (left, right) = (&left, &right);
-                pairs::Bytes { extents, pairs: *pairs, registers, left, right, last }.build(cx)
+                pairs::Bytes { extents, pairs, registers, left, right, last }.build(cx)
             }
             ByteFilters::Fours { fours, packed, to_number } => {
                 let stored = |m: &Val, k: &Val| packed.matrix(group).at(&m.int(), 1, k, &int(0));
@@ -120,12 +124,12 @@ impl<'f> ByteFilters<'f> {
             }
         }
     }
+}
 
+impl PairFilters<'_> {
     /// The word of a pair of a filter: the filter in its group, and its number.
-    fn pair(&self, cx: &mut Cx, group: &Val, line: &Val, filter: &Val, k: &Val) -> Val {
-        let ByteFilters::Pairs { pairs, w, packed, shift } = self else {
-            return super::Refusal::internal("pairs of filters in fours").into();
-        };
+    fn word(&self, cx: &mut Cx, group: &Val, line: &Val, filter: &Val, k: &Val) -> Val {
+        let PairFilters { pairs, w, packed, shift } = self;
         let Some(packed) = packed else {
             let extents = [Size::constant(pairs.taps)];
             return pairs.word(cx, k, |cx, channel, tap| {

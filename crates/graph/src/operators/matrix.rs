@@ -64,6 +64,7 @@ fn product(
     if let Some(registers) = tiled_integers(op, &shapes, &a, &b) {
         let extents = [a.shape[a.rank() - 2].clone(), k, b.shape[b.rank() - 1].clone()];
         let fours = byte_panels(op, registers, &a, (of_right, &b), &extents);
+        // Behind a matrix come its scale or the other zero point, then its own zero point.
         let known = if zeros[1].is_none() { Some(0) } else { op.known_zero_point(of_right + 2) };
         let pairs = pairs_of(&a, &b, &zeros, &extents);
         let after = op.stages();

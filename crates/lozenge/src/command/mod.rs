@@ -9,8 +9,8 @@ mod bench_model;
 mod bench_movement;
 pub(crate) mod bench_mpi;
 mod cc;
-mod check;
 mod check_defined;
+mod check_files;
 mod check_rules;
 mod compile;
 mod compile_library;
@@ -198,7 +198,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Schedule(arguments) => schedule::run(arguments, cli.json),
         Command::Bench(arguments) => arguments.target.backend().bench(arguments, cli.json),
         Command::Tune(arguments) => tune::run(arguments, cli.json),
-        Command::Check(arguments) => check::run(arguments, cli.json),
+        Command::Check(arguments) => check_files::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
         Command::Completions(arguments) => {
             about::completions(arguments.shell, cli.json);

@@ -1,6 +1,7 @@
 //! `lozenge check`: what the other commands would refuse of files, without output of their own.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
@@ -35,28 +36,29 @@ pub fn run(arguments: &Check, as_json: bool) -> Result<(), Failure> {
         };
         found.extend(find(path, &extensions)?.into_iter().filter(|f| wanted(f)));
     }
-    let (mut told, mut worst) = (Vec::new(), None);
+    let (mut told, mut refused) = (Vec::new(), None);
     for file in &found {
         let (fine, failures) = checked(file, arguments);
-        worst = failures.first().map(|failure: &Failure| failure.kind).or(worst);
+        refused = refused.or(failures.first().map(|failure| failure.kind));
         if as_json {
             told.push(file_json(file, &fine, &failures));
             continue;
         }
         for failure in &failures {
-            report::print_error(&report::render(failure, report::colours(false)));
+            let colour = report::colours(std::io::stderr().is_terminal());
+            report::print_error(&report::render(failure, colour));
         }
         let plural = if fine.count == 1 { "" } else { "s" };
-        let refused = match failures.len() {
+        let others = match failures.len() {
             0 => String::new(),
-            refused => format!(", {refused} refused"),
+            count => format!(", {count} refused"),
         };
-        report::print(&format!("{}: {} {}{plural}{refused}\n", file.display(), fine.count, fine.what));
+        report::print(&format!("{}: {} {}{plural}{others}\n", file.display(), fine.count, fine.what));
     }
     if as_json {
-        report::print_json(json!({ "ok": worst.is_none(), "files": told }));
+        report::print_json(json!({ "ok": refused.is_none(), "files": told }));
     }
-    match worst {
+    match refused {
         Some(kind) => Err(Failure::told(kind)),
         None if found.is_empty() => {
             let paths: Vec<String> = arguments.paths.iter().map(|p| p.display().to_string()).collect();
