@@ -88,3 +88,35 @@ fn c_is_that_of_compile() {
         assert_eq!(stage(&page, "c").trim_end(), c.trim_end(), "{name}");
     }
 }
+
+/// The loops after each pass are those of `--print-after-all`, and the assembly has lines that come
+/// from statements.
+#[test]
+fn passes_and_assembly_are_stages() {
+    let file = golden::root().join("docs/images/heat.c");
+    let page = lozenge(&["explore", "--assembly"], &file);
+    let passes = stage(&page, "passes");
+    assert!(passes.contains("// heat_0 after affine-scheduling\n"), "{passes}");
+    let (_, rest) = page.split_once("id=\"stage-assembly\"").expect("there is assembly");
+    assert!(rest.contains("heat"), "its function has a label");
+    let (_, origins) = page.split_once("id=\"origins\">").expect("there are origins");
+    let statement = origins.split("],[").position(|origin| origin.starts_with("\"S0"));
+    let statement = statement.expect("the statement is an origin");
+    assert!(rest.contains(&format!("data-o=\"{statement}\"")), "an instruction comes from the statement");
+}
+
+/// A model whose batch has a name is shown as `compile` compiles it: with the name as an argument.
+#[test]
+fn models_with_named_extents_have_a_page() {
+    let folder = tempfile::tempdir().expect("there is a folder");
+    let file = folder.path().join("mlp.onnx");
+    let make = Command::new(env!("CARGO_BIN_EXE_lozenge"))
+        .args(["generate", "mlp", "--small", "-o"])
+        .arg(&file)
+        .status()
+        .expect("the program runs");
+    assert!(make.success());
+    let page = lozenge(&["explore"], &file);
+    assert!(stage(&page, "c").contains("int64_t batch"));
+    assert!(page.contains("what the named extents ask for"));
+}

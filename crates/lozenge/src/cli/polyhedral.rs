@@ -131,6 +131,9 @@ pub struct Explore {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub choice: Choice,
+    /// Show what the C compiler makes of the C, tied to its lines.
+    #[arg(long)]
+    pub assembly: bool,
     /// Run it and show the times: C programs with a main function, definitions at sizes, models on
     /// random inputs.
     #[arg(long)]

@@ -28,7 +28,7 @@ impl Colours {
             Language::C => C_WORDS,
             Language::Functional => FUNCTIONAL_WORDS,
             Language::Loops => LOOPS_WORDS,
-            Language::Plain => "",
+            Language::Assembly | Language::Plain => "",
         }
     }
 
@@ -36,6 +36,7 @@ impl Colours {
         match self.language {
             Language::C | Language::Loops => "//",
             Language::Functional => "--",
+            Language::Assembly => "#",
             Language::Plain => "\0",
         }
     }

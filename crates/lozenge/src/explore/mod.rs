@@ -4,6 +4,7 @@
 //! policy, so a browser runs nothing else even if a text from outside were to get into the markup.
 //! Not here: where the texts come from (`program`, `model`, `times`).
 
+mod assembly;
 mod colour;
 mod html;
 pub mod lines;
@@ -77,6 +78,8 @@ pub enum Language {
     Functional,
     /// Loop programs.
     Loops,
+    /// Assembly of any processor.
+    Assembly,
     /// Anything else.
     #[default]
     Plain,

@@ -7,10 +7,10 @@ use std::path::Path;
 use graph::Model;
 use graph::plan::{Place, Plan, Step};
 
-use super::{Language, Page, Part, Section, Stage};
+use super::{Language, Page, Part, Section, Stage, assembly};
 use crate::cli::Explore;
 use crate::failure::Failure;
-use crate::pipeline::graph::{self as pipeline, CompiledModel, ModelRequest};
+use crate::pipeline::graph::{self as pipeline, CompiledModel, Extents, ModelRequest};
 use crate::{bind, models, report, rules};
 
 /// Bytes of a line in the text of a graph.
@@ -32,7 +32,9 @@ pub fn page(arguments: &Explore) -> Result<Page, Failure> {
     let nodes = model.graph.node_count();
     let mut page =
         Page { file: crate::encoding::name(path), kind: format!("Model: {nodes} nodes"), ..Page::default() };
-    let request = ModelRequest { sizes, ..models::request(path) };
+    let extents = Extents::Arguments(BTreeMap::new());
+    let strict = arguments.choice.strict;
+    let request = ModelRequest { sizes, extents, strict, ..models::request(path) };
     let compiled =
         models::prepare(model.clone(), path, &request).and_then(|model| pipeline::compile(&model, &request));
     let calls = compiled.as_ref().map(|compiled| calls(&mut page, compiled)).unwrap_or_default();
@@ -43,6 +45,11 @@ pub fn page(arguments: &Explore) -> Result<Page, Failure> {
             stages(&mut page, compiled, &calls);
             done.parts.push(Part::List(plan_in_words(&compiled.plan)));
             done.parts.push(plan_table(&compiled.plan));
+            if arguments.assembly {
+                let (text, folder) = (&compiled.source, Path::new("."));
+                let c = assembly::C { text, folder, preprocessor: &[], file: path };
+                assembly::add(&mut page, &c);
+            }
         }
         Err(failure) => done.parts.push(Part::Verbatim(report::render(failure, false))),
     }
@@ -206,13 +213,14 @@ fn of_c(
 fn plan_in_words(plan: &Plan) -> Vec<(String, String)> {
     let calls = Step::calls(&plan.steps).len();
     let amount = |bytes: usize| bind::amount(bytes as u128);
+    let arena = match plan.rooms.is_empty() {
+        true => amount(plan.arena_bytes),
+        false => format!("{}, and what the named extents ask for,", amount(plan.arena_bytes)),
+    };
     vec![
         ("calls".into(), format!("{calls}, of which {} are distinct", plan.kernels.len())),
         ("parameters".into(), amount(plan.parameter_bytes)),
-        (
-            "intermediate values".into(),
-            format!("{} in one block, whose places are used again", amount(plan.arena_bytes)),
-        ),
+        ("intermediate values".into(), format!("{arena} in one block, whose places are used again")),
     ]
 }
 

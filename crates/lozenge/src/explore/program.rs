@@ -1,13 +1,15 @@
 //! The page of a program: functional, C with marked regions, or loops.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use loops::{Diagnostic, Function, Name, Program};
+use passes::Applied;
 use polyhedral::dependence::{self, Dependence};
 use polyhedral::{Model, Optimized, Tree, picture};
 use targets::Stage as Emitted;
 
-use super::{Language, Page, Part, Section, Stage, lines};
+use super::{Language, Page, Part, Section, Stage, assembly, lines};
 use crate::cli::Explore;
 use crate::failure::{Failure, Source};
 use crate::files;
@@ -27,6 +29,8 @@ struct Unit {
     scheduled: Result<Optimized, Failure>,
     /// The function that becomes C.
     lowered: Result<Function, Failure>,
+    /// The passes that changed it on its way, with the function after each.
+    applied: Vec<Applied>,
 }
 
 /// The page of a program.
@@ -46,9 +50,16 @@ pub fn page(arguments: &Explore, source: &Source) -> Result<Page, Failure> {
     view.source(&mut page);
     view.functional(&mut page);
     view.loops(&mut page);
+    view.passes(&mut page);
     view.tree(&mut page);
     view.scheduled(&mut page);
-    let warnings = view.c(&mut page);
+    let (text, warnings) = view.c(&mut page);
+    if arguments.assembly && !text.is_empty() {
+        let file = &arguments.file;
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let preprocessor = &request.preprocessor;
+        assembly::add(&mut page, &assembly::C { text: &text, folder, preprocessor, file });
+    }
     let mut done = view.done();
     if !warnings.is_empty() {
         done.parts.push(Part::Verbatim(report::render_all(Some(source), &warnings, false)));
@@ -92,11 +103,13 @@ fn unit(front: &Front, name: String, request: &Request) -> Unit {
         let found = dependence::memory(&model).map_err(refuse)?;
         Ok((model, found))
     });
+    let passed = front.lower(&own);
+    let applied = passed.as_ref().map(|lowered| lowered.applied.clone()).unwrap_or_default();
     let lowered = match &scheduled {
         Ok(optimised) if is_scheduled(front, request) => Ok(optimised.function.clone()),
-        _ => front.lower(&own).map(|lowered| lowered.function),
+        _ => passed.map(|lowered| lowered.function),
     };
-    Unit { name, before, scheduled, lowered }
+    Unit { name, before, scheduled, lowered, applied }
 }
 
 /// What the stages are shown of.
@@ -240,6 +253,33 @@ impl View<'_> {
         stage.add(text, |k, _| of_lines.get(k).cloned().unwrap_or_default());
     }
 
+    /// The loops after each pass that changed them.
+    fn passes(&self, page: &mut Page) {
+        let about = format!(
+            "The loops after each pass that changed them. `lozenge compile {} --print-after-all` prints them.",
+            self.source.path
+        );
+        let mut stage = Stage::new("passes", "Passes", Language::Loops, about);
+        for unit in self.units {
+            let mut originals: BTreeMap<Name, Name> =
+                labels_of(unit).into_iter().map(|label| (label.clone(), label)).collect();
+            if let Ok(optimised) = &unit.scheduled {
+                let instances = optimised.instances.iter();
+                originals.extend(instances.map(|(label, known)| (label.clone(), known.original.clone())));
+            }
+            for one in &unit.applied {
+                stage.add(&format!("// {} after {}", unit.name, one.pass), |_, _| Vec::new());
+                let text = function_text(&one.function);
+                let origins: Vec<Vec<usize>> = text
+                    .lines()
+                    .map(|line| self.of_label(page, unit, lines::of_loops(line), &originals))
+                    .collect();
+                stage.add(&text, |k, _| origins.get(k).cloned().unwrap_or_default());
+            }
+        }
+        page.stage(stage);
+    }
+
     fn tree(&self, page: &mut Page) {
         let about = match is_scheduled(self.front, self.request) {
             true => format!("The order of the statements' instances. {}.", self.by("schedule")),
@@ -335,8 +375,8 @@ impl View<'_> {
         })
     }
 
-    /// C, and what is to be said of it.
-    fn c(&self, page: &mut Page) -> Vec<Diagnostic> {
+    /// C, and what is to be said of it. No text where it is refused.
+    fn c(&self, page: &mut Page) -> (String, Vec<Diagnostic>) {
         let about = format!("`lozenge compile {}` prints it.", self.source.path);
         let mut stage = Stage::new("c", "C", Language::C, about);
         let (text, warnings) = match self.all_c() {
@@ -344,7 +384,7 @@ impl View<'_> {
             Err(failure) => {
                 stage.add(&Self::refused(&failure), |_, _| Vec::new());
                 page.stage(stage);
-                return Vec::new();
+                return Default::default();
             }
         };
         let shown: Vec<&str> = text.lines().collect();
@@ -375,7 +415,7 @@ impl View<'_> {
         }
         stage.add(&text, |k, _| of_lines.get(&k).cloned().unwrap_or_default());
         page.stage(stage);
-        warnings
+        (text, warnings)
     }
 
     /// The C of everything that is on the page, and what is to be said of it.
