@@ -18,7 +18,7 @@ Fixpoint cut (c : ascii) (s : string) : string * string :=
   | String a s => if Ascii.eqb a c then (EmptyString, s) else let (x, y) := cut c s in (String a x, y)
   end.
 Definition one_of (s : string) (l : list string) : bool := existsb (String.eqb s) l.
-Definition scalars : list string := ["f32"; "f64"; "i32"; "i64"; "bool"; "i8"; "u8"; "i16"; "u16"; "u32"; "u64"].
+Definition scalars : list string := ["f32"; "f64"; "i32"; "i64"; "bool"; "i8"; "u8"; "i16"; "u16"; "u32"; "u64"; "f16"].
 Definition comparisons : list string := ["eq"; "ne"; "lt"; "le"; "gt"; "ge"].
 Definition integers : list string := ["i64"; "index"; "int"].
 (* The type that both are; an index or a number of type i64 that a literal is beside. *)
@@ -36,7 +36,7 @@ Definition named (name : string) (ts : list string) : option string :=
   let (of_, from) := cut "." t in
   if String.eqb of_ "of" then
     match ts with [t] => if one_of head scalars && (if String.eqb from "i64" then one_of t integers else String.eqb t from) then Some head else None | _ => None end
-  else if negb (one_of t scalars) then None
+  else if negb (one_of t scalars) || String.eqb t "f16" then None
   else if negb (forallb (fun u => if String.eqb t "i64" then one_of u ["i64"; "int"] else String.eqb u t) ts) then None
   else match ts with
     | [_] => if String.eqb head "bits" then

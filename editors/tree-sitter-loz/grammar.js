@@ -159,7 +159,7 @@ module.exports = grammar({
         $.named_type,
       ),
 
-    scalar_type: (_) => choice("f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"),
+    scalar_type: (_) => choice("f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bool"),
 
     index_type: ($) => seq("idx", field("size", $._size_atom)),
 

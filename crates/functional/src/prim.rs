@@ -127,6 +127,7 @@ primitives! {
     ToU16 = "u16", Scalar, "cast s => s -> u16", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 16-bit integer without sign. Floating-point numbers are truncated.";
     ToU32 = "u32", Scalar, "cast s => s -> u32", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 32-bit integer without sign. Floating-point numbers are truncated.";
     ToU64 = "u64", Scalar, "cast s => s -> u64", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 64-bit integer without sign. Floating-point numbers are truncated.";
+    ToF16 = "f16", Scalar, "cast s => s -> f16", ["a.cast", "c.cast", "cge.cast"], "Conversion to half precision, as numbers are stored: `f32 x` converts back. Rounded to the nearest, ties to even.";
     // Pair
     Pair = "pair", Pair, "s -> t -> (s, t)", ["a.13", "c.11", "cge.10"], "The pair of two values; written `(a, b)`.";
     Fst = "fst", Pair, "(s, t) -> s", ["a.14", "c.12", "cge.12"], "First component.";
@@ -203,6 +204,7 @@ impl Prim {
             Scalar::U16 => Prim::ToU16,
             Scalar::U32 => Prim::ToU32,
             Scalar::U64 => Prim::ToU64,
+            Scalar::F16 => Prim::ToF16,
             Scalar::Bool => return None,
         })
     }

@@ -89,7 +89,7 @@ fn scalar(r: &Reader<'_>, hint: Option<&DataType>) -> Result<DataType, TypeError
             let [a, b] = r.terms()?;
             r.same(a, b)?;
             match a {
-                DataType::Scalar(s) if *s != Scalar::Bool => DataType::Scalar(Scalar::Bool),
+                DataType::Scalar(s) if s.is_number() => DataType::Scalar(Scalar::Bool),
                 _ => return r.fail(format!("compares numbers, not {a}")),
             }
         }
@@ -488,7 +488,7 @@ impl<'a> Reader<'a> {
 
     fn number(&self, ty: &DataType) -> Result<DataType, TypeError> {
         match ty {
-            DataType::Scalar(s) | DataType::Vector(_, s) if *s != Scalar::Bool => Ok(ty.clone()),
+            DataType::Scalar(s) | DataType::Vector(_, s) if s.is_number() => Ok(ty.clone()),
             _ => self.fail(format!("needs a number, not {ty}")),
         }
     }

@@ -126,6 +126,7 @@ impl From<Scalar> for ElementType {
             Scalar::U8 => ElementType::U8,
             Scalar::I16 => ElementType::I16,
             Scalar::U16 => ElementType::U16,
+            Scalar::F16 => ElementType::F16,
             Scalar::U32 => ElementType::U32,
             Scalar::U64 => ElementType::U64,
         }

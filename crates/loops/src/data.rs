@@ -1,5 +1,7 @@
 //! Arrays as values, which the interpreter, the evaluator and the runner exchange.
 
+use half::f16;
+
 use crate::types::{Elem, Scalar};
 
 /// The elements of a tensor in row-major order, one column per scalar component.
@@ -21,6 +23,8 @@ pub enum Data {
     U8(Vec<u8>),
     /// 16-bit integers.
     I16(Vec<i16>),
+    /// Numbers in half precision.
+    F16(Vec<f16>),
     /// 16-bit natural numbers.
     U16(Vec<u16>),
     /// 32-bit natural numbers.
@@ -44,6 +48,7 @@ impl Data {
             Elem::Scalar(Scalar::U8) => Data::U8(vec![0; len]),
             Elem::Scalar(Scalar::I16) => Data::I16(vec![0; len]),
             Elem::Scalar(Scalar::U16) => Data::U16(vec![0; len]),
+            Elem::Scalar(Scalar::F16) => Data::F16(vec![f16::ZERO; len]),
             Elem::Scalar(Scalar::U32) => Data::U32(vec![0; len]),
             Elem::Scalar(Scalar::U64) => Data::U64(vec![0; len]),
             Elem::Pair(a, b) => Data::Pair(Box::new(Data::zeros(a, len)), Box::new(Data::zeros(b, len))),
@@ -62,6 +67,7 @@ impl Data {
             Data::U8(v) => v.len(),
             Data::I16(v) => v.len(),
             Data::U16(v) => v.len(),
+            Data::F16(v) => v.len(),
             Data::U32(v) => v.len(),
             Data::U64(v) => v.len(),
             Data::Pair(a, _) => a.len(),
@@ -85,6 +91,7 @@ impl Data {
             Data::U8(_) => Scalar::U8.into(),
             Data::I16(_) => Scalar::I16.into(),
             Data::U16(_) => Scalar::U16.into(),
+            Data::F16(_) => Scalar::F16.into(),
             Data::U32(_) => Scalar::U32.into(),
             Data::U64(_) => Scalar::U64.into(),
             Data::Pair(a, b) => Elem::pair(a.elem(), b.elem()),
@@ -143,6 +150,10 @@ fn random_data(elem: &Elem, len: usize, state: &mut u64) -> Data {
         Elem::Scalar(Scalar::U16) => Data::U16((0..len).map(|_| (next() >> 40) as u16).collect()),
         Elem::Scalar(Scalar::U32) => Data::U32((0..len).map(|_| (next() % 19) as u32).collect()),
         Elem::Scalar(Scalar::U64) => Data::U64((0..len).map(|_| next() % 19).collect()),
+        Elem::Scalar(Scalar::F16) => {
+            let number = |word: u64| f16::from_f32((word >> 40) as f32 / (1u32 << 23) as f32 - 1.0);
+            Data::F16((0..len).map(|_| number(next())).collect())
+        }
         Elem::Pair(a, b) => {
             let first = random_data(a, len, state);
             Data::Pair(Box::new(first), Box::new(random_data(b, len, state)))

@@ -283,6 +283,7 @@ impl Expr {
             Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16 | Scalar::U32 | Scalar::U64 => {
                 Expr::Cast(scalar, Box::new(Expr::Int(value.into())))
             }
+            Scalar::F16 => Expr::Cast(scalar, Box::new(Expr::f32(value as f32))),
         }
     }
 }

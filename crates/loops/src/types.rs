@@ -27,11 +27,14 @@ pub enum Scalar {
     U32,
     /// 64-bit unsigned integer, wrapping.
     U64,
+    /// IEEE half precision, as numbers are stored: nothing computes in it. It is converted to and
+    /// from the other types.
+    F16,
 }
 
 impl Scalar {
     /// All scalar types, in the order of the enum.
-    pub const ALL: [Scalar; 11] = [
+    pub const ALL: [Scalar; 12] = [
         Scalar::F32,
         Scalar::F64,
         Scalar::I32,
@@ -43,20 +46,26 @@ impl Scalar {
         Scalar::U16,
         Scalar::U32,
         Scalar::U64,
+        Scalar::F16,
     ];
 
     /// The types that graphs compute in, and that run on cores with local memory. C and functional
     /// programs also have the others.
     pub const COMMON: [Scalar; 5] = [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64, Scalar::Bool];
 
-    /// Whether this is a floating-point type.
+    /// Whether this is a floating-point type that programs compute in.
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::F32 | Scalar::F64)
     }
 
+    /// Whether this is a type of numbers that programs compute in.
+    pub fn is_number(self) -> bool {
+        self.is_float() || self.is_int()
+    }
+
     /// Whether this is an integer type.
     pub fn is_int(self) -> bool {
-        !self.is_float() && self != Scalar::Bool
+        !self.is_float() && self != Scalar::Bool && self != Scalar::F16
     }
 
     /// Whether this is an integer type without negative numbers.
@@ -80,12 +89,12 @@ impl Scalar {
         match self {
             Scalar::F32 | Scalar::I32 | Scalar::U32 => 4,
             Scalar::F64 | Scalar::I64 | Scalar::U64 => 8,
-            Scalar::I16 | Scalar::U16 => 2,
+            Scalar::I16 | Scalar::U16 | Scalar::F16 => 2,
             Scalar::I8 | Scalar::U8 | Scalar::Bool => 1,
         }
     }
 
-    /// The keyword of the textual forms: `f32 f64 i32 i64 bool i8 u8 i16 u16 u32 u64`.
+    /// The keyword of the textual forms: `f32 f64 i32 i64 bool i8 u8 i16 u16 u32 u64 f16`.
     pub fn keyword(self) -> &'static str {
         match self {
             Scalar::F32 => "f32",
@@ -99,6 +108,7 @@ impl Scalar {
             Scalar::U16 => "u16",
             Scalar::U32 => "u32",
             Scalar::U64 => "u64",
+            Scalar::F16 => "f16",
         }
     }
 }

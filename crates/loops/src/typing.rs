@@ -20,7 +20,7 @@ pub(crate) const RANK: Code = Code("L0204");
 /// The type of a unary operation on an operand of this type.
 pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
     let fits = match op {
-        UnaryOp::Neg | UnaryOp::Abs => operand != Scalar::Bool,
+        UnaryOp::Neg | UnaryOp::Abs => operand.is_number(),
         UnaryOp::Not => operand == Scalar::Bool,
         UnaryOp::Bits => {
             return match operand {
@@ -48,7 +48,7 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
         | BinaryOp::Div
         | BinaryOp::Rem
         | BinaryOp::Min
-        | BinaryOp::Max => left != Scalar::Bool,
+        | BinaryOp::Max => left.is_number(),
         BinaryOp::FloorDiv
         | BinaryOp::Mod
         | BinaryOp::BitAnd
@@ -228,7 +228,7 @@ impl Types {
             }
             Expr::Compare(_, left, right) => {
                 let (a, b) = (self.type_of(left)?, self.type_of(right)?);
-                if a == b { Ok(Scalar::Bool) } else { Err(misfit(expr, &[a, b])) }
+                if a == b && a != Scalar::F16 { Ok(Scalar::Bool) } else { Err(misfit(expr, &[a, b])) }
             }
             Expr::Select(cond, then, otherwise) => {
                 let (c, a, b) = (self.type_of(cond)?, self.type_of(then)?, self.type_of(otherwise)?);

@@ -5,6 +5,7 @@
 //! `f32`, the functions are those of the system's `libm`, integers wrap.
 
 use arith::number;
+use half::f16;
 
 use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::types::Scalar;
@@ -24,6 +25,7 @@ pub enum Value {
     U16(u16),
     U32(u32),
     U64(u64),
+    F16(f16),
 }
 
 /// Why an operation has no value.
@@ -71,6 +73,7 @@ impl From<Value> for Expr {
             Value::U16(v) => constant(Scalar::U16, v.into()),
             Value::U32(v) => constant(Scalar::U32, v.into()),
             Value::U64(v) => constant(Scalar::U64, v as i64),
+            Value::F16(v) => Expr::Cast(Scalar::F16, Box::new(Expr::f32(v.to_f32()))),
         }
     }
 }
@@ -203,6 +206,7 @@ impl Value {
             Value::U16(_) => Scalar::U16,
             Value::U32(_) => Scalar::U32,
             Value::U64(_) => Scalar::U64,
+            Value::F16(_) => Scalar::F16,
         }
     }
 
@@ -341,7 +345,7 @@ impl Value {
             };
         }
         Some(match scalar {
-            Scalar::F32 | Scalar::F64 | Scalar::Bool => return None,
+            Scalar::F32 | Scalar::F64 | Scalar::F16 | Scalar::Bool => return None,
             Scalar::I32 => one!(I32, i32),
             Scalar::I64 => one!(I64, i64),
             Scalar::I8 => one!(I8, i8),
@@ -358,6 +362,7 @@ impl Value {
         let number = match self {
             Value::F32(v) => f64::from(v),
             Value::F64(v) => v,
+            Value::F16(v) => v.to_f64(),
             _ => return true,
         };
         // The fraction is dropped.
@@ -365,7 +370,7 @@ impl Value {
         match to {
             Scalar::I32 => between(i32::MIN.into(), 1 << 31),
             Scalar::I64 => number >= i64::MIN as f64 && number < -(i64::MIN as f64),
-            Scalar::F32 | Scalar::F64 | Scalar::Bool => true,
+            Scalar::F32 | Scalar::F64 | Scalar::F16 | Scalar::Bool => true,
             Scalar::I8 => between(i8::MIN.into(), 1 << 7),
             Scalar::U8 => between(0, 1 << 8),
             Scalar::I16 => between(i16::MIN.into(), 1 << 15),
@@ -392,6 +397,7 @@ impl Value {
                     Value::U16(v) => v as $ty,
                     Value::U32(v) => v as $ty,
                     Value::U64(v) => v as $ty,
+                    Value::F16(v) => v.to_f32() as $ty,
                 }
             };
         }
@@ -406,6 +412,16 @@ impl Value {
             Scalar::U16 => Value::U16(number!(u16)),
             Scalar::U32 => Value::U32(number!(u32)),
             Scalar::U64 => Value::U64(number!(u64)),
+            // Rounded once: a double is not rounded to a single first.
+            Scalar::F16 => Value::F16(match self {
+                Value::F16(v) => v,
+                Value::F64(v) => nearest_half(v),
+                // Integers are rounded to the nearest single first, as everywhere.
+                other => f16::from_f32(match other.cast(Scalar::F32) {
+                    Value::F32(v) => v,
+                    _ => 0.0,
+                }),
+            }),
             Scalar::Bool => Value::Bool(match self {
                 Value::F32(v) => v != 0.0,
                 Value::Bool(v) => v,
@@ -418,9 +434,23 @@ impl Value {
                 Value::U16(v) => v != 0,
                 Value::U32(v) => v != 0,
                 Value::U64(v) => v != 0,
+                Value::F16(v) => v.to_f32() != 0.0,
             }),
         }
     }
+}
+
+/// The nearest number of half precision, ties to even. The number goes to single precision towards
+/// zero, with a last bit that says whether something was lost, so it is rounded once.
+pub fn nearest_half(number: f64) -> f16 {
+    let single = number as f32;
+    let back = f64::from(single);
+    let mut bits = single.to_bits();
+    if back != number && !number.is_nan() {
+        bits -= u32::from(back.abs() > number.abs());
+        bits |= 1;
+    }
+    f16::from_f32(f32::from_bits(bits))
 }
 
 /// A function of `math.h` or `stdlib.h` that a call can name.

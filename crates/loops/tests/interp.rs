@@ -27,6 +27,7 @@ fn data(elem: &Elem, columns: &mut dyn Iterator<Item = &str>) -> Data {
         Scalar::U16 => Data::U16(all(&words)),
         Scalar::U32 => Data::U32(all(&words)),
         Scalar::U64 => Data::U64(all(&words)),
+        Scalar::F16 => Data::F16(all(&words).into_iter().map(loops::nearest_half).collect()),
     }
 }
 
@@ -43,6 +44,7 @@ fn show(data: &Data) -> String {
         Data::U16(v) => format!("{v:?}"),
         Data::U32(v) => format!("{v:?}"),
         Data::U64(v) => format!("{v:?}"),
+        Data::F16(v) => format!("{v:?}"),
         Data::Pair(a, b) => format!("{} | {}", show(a), show(b)),
     }
 }

@@ -185,6 +185,7 @@ fn fits(format: &[u8], scalar: Scalar) -> bool {
 
 fn of_kind(letter: u8, scalar: Scalar) -> bool {
     match scalar {
+        Scalar::F16 => letter == b'e',
         Scalar::F32 => letter == b'f',
         Scalar::F64 => letter == b'd',
         Scalar::Bool => letter == b'?',
@@ -247,6 +248,7 @@ fn record(elem: &Elem, at: usize, found: &mut Vec<(u8, usize)>) -> (usize, usize
     match elem {
         Elem::Scalar(scalar) => {
             let letter = match scalar {
+                Scalar::F16 => b'e',
                 Scalar::F32 => b'f',
                 Scalar::F64 => b'd',
                 Scalar::Bool => b'?',

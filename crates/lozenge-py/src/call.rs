@@ -242,7 +242,7 @@ fn beyond(bytes: &[u8], scalar: Scalar, bound: i64) -> Option<i128> {
         Scalar::U32 => first!(u32, 4),
         Scalar::I64 => first!(i64, 8),
         Scalar::U64 => first!(u64, 8),
-        Scalar::F32 | Scalar::F64 | Scalar::Bool => None,
+        Scalar::F16 | Scalar::F32 | Scalar::F64 | Scalar::Bool => None,
     }
 }
 
@@ -280,6 +280,7 @@ fn number(value: &Bound<'_, PyAny>, scalar: Scalar) -> Option<u64> {
         }};
     }
     match scalar {
+        Scalar::F16 => put!(loops::nearest_half(value.extract::<f64>().ok()?)),
         Scalar::F32 => put!(value.extract::<f64>().ok()? as f32),
         Scalar::F64 => put!(value.extract::<f64>().ok()?),
         Scalar::Bool => put!(u8::from(value.extract::<bool>().ok()?)),

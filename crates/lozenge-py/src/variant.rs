@@ -88,6 +88,7 @@ pub fn dtype<'py>(py: Python<'py>, elem: &Elem) -> PyResult<Bound<'py, PyAny>> {
 /// NumPy's name of a type.
 pub fn dtype_name(scalar: Scalar) -> &'static str {
     match scalar {
+        Scalar::F16 => "float16",
         Scalar::F32 => "float32",
         Scalar::F64 => "float64",
         Scalar::I32 => "int32",

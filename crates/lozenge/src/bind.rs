@@ -410,6 +410,7 @@ fn fill(data: &mut loops::Data, range: Option<Range>, random: &mut Random) {
         Data::I16(v) => v.iter_mut().for_each(|x| *x = random.below(1 << 16) as i16),
         Data::U16(v) => v.iter_mut().for_each(|x| *x = random.below(1 << 16) as u16),
         Data::U32(v) => v.iter_mut().for_each(|x| *x = random.below(19) as u32),
+        Data::F16(v) => v.iter_mut().for_each(|x| *x = loops::nearest_half(random.unit())),
         Data::U64(v) => v.iter_mut().for_each(|x| *x = random.below(19)),
         Data::Pair(a, b) => {
             fill(a, range, random);

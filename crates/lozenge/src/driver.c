@@ -30,7 +30,7 @@ struct column {
 /* Seconds after which a warm-up counts as a measurement. */
 static const double long_time = 5;
 
-static const size_t width[] = { 4, 8, 4, 8, 1, 1, 1, 2, 2, 4, 8 };
+static const size_t width[] = { 4, 8, 4, 8, 1, 1, 1, 2, 2, 4, 8, 2 };
 
 static void make(struct column c, int64_t bound, uint64_t *state)
 {
@@ -48,6 +48,8 @@ static void make(struct column c, int64_t bound, uint64_t *state)
         case 2: memcpy(at, &i, 4); break;
         case 3: memcpy(at, &l, 8); break;
         case 4: memcpy(at, &b, 1); break;
+        /* half precision: from 1/2 to just below 1, of any sign */
+        case 11: l = 0x3800 | (int64_t)(r >> 40 & 0x83ff), memcpy(at, &l, 2); break;
         default: l = (int64_t)(r >> 40) % (width[c.type] < 4 ? 65536 : 19), memcpy(at, &l, width[c.type]); break;
         }
     }
@@ -75,6 +77,11 @@ static double value(struct column c, size_t k)
     case 7: memcpy(&i16, at, 2); return i16;
     case 8: memcpy(&u16, at, 2); return u16;
     case 9: memcpy(&u32, at, 4); return u32;
+    case 11:
+        memcpy(&u16, at, 2);
+        u32 = (uint32_t)(u16 & 0x7fff) << 13;
+        memcpy(&f, &u32, 4);
+        return (u16 & 0x8000 ? -1.0 : 1.0) * (double)(f * 0x1p112f);
     default: memcpy(&u64, at, 8); return (double)u64;
     }
 }

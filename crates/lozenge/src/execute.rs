@@ -299,6 +299,7 @@ fn write_columns(data: &Data, bytes: &mut Vec<u8>) {
         Data::U8(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
         Data::I16(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
         Data::U16(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
+        Data::F16(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
         Data::U32(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
         Data::U64(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
         Data::Pair(a, b) => {
@@ -329,6 +330,7 @@ fn read_columns(elem: &Elem, count: usize, rest: &mut &[u8]) -> Option<Data> {
         Elem::Scalar(Scalar::U8) => Data::U8(column(count, rest, u8::from_ne_bytes)?),
         Elem::Scalar(Scalar::I16) => Data::I16(column(count, rest, i16::from_ne_bytes)?),
         Elem::Scalar(Scalar::U16) => Data::U16(column(count, rest, u16::from_ne_bytes)?),
+        Elem::Scalar(Scalar::F16) => Data::F16(column(count, rest, loops::f16::from_ne_bytes)?),
         Elem::Scalar(Scalar::U32) => Data::U32(column(count, rest, u32::from_ne_bytes)?),
         Elem::Scalar(Scalar::U64) => Data::U64(column(count, rest, u64::from_ne_bytes)?),
         Elem::Pair(a, b) => {

@@ -211,6 +211,7 @@ fn record(dtype: &DType, depth: u32) -> Result<Record, String> {
 
 fn scalar(ty: &TypeStr) -> Result<Scalar, String> {
     Ok(match (ty.type_char(), ty.size_field()) {
+        (TypeChar::Float, 2) => Scalar::F16,
         (TypeChar::Float, 4) => Scalar::F32,
         (TypeChar::Float, 8) => Scalar::F64,
         (TypeChar::Bool, 1) => Scalar::Bool,
@@ -224,7 +225,7 @@ fn scalar(ty: &TypeStr) -> Result<Scalar, String> {
         (TypeChar::Uint, 8) => Scalar::U64,
         _ => {
             return Err(format!(
-                "has elements of type '{ty}'; floating-point numbers of 4 and 8 bytes, integers of 1 to 8 bytes, truth values and pairs of them are read"
+                "has elements of type '{ty}'; floating-point numbers of 2, 4 and 8 bytes, integers of 1 to 8 bytes, truth values and pairs of them are read"
             ));
         }
     })
@@ -241,6 +242,7 @@ fn code(scalar: Scalar) -> &'static str {
         Scalar::U8 => "|u1",
         Scalar::I16 => "<i2",
         Scalar::U16 => "<u2",
+        Scalar::F16 => "<f2",
         Scalar::U32 => "<u4",
         Scalar::U64 => "<u8",
     }
@@ -289,6 +291,10 @@ fn decode(
         Layout::Scalar(Scalar::U8, big) => Data::U8(column!(u8, 1, *big)),
         Layout::Scalar(Scalar::I16, big) => Data::I16(column!(i16, 2, *big)),
         Layout::Scalar(Scalar::U16, big) => Data::U16(column!(u16, 2, *big)),
+        Layout::Scalar(Scalar::F16, big) => {
+            let column: Vec<u16> = column!(u16, 2, *big);
+            Data::F16(column.into_iter().map(loops::f16::from_bits).collect())
+        }
         Layout::Scalar(Scalar::U32, big) => Data::U32(column!(u32, 4, *big)),
         Layout::Scalar(Scalar::U64, big) => Data::U64(column!(u64, 8, *big)),
         Layout::Scalar(Scalar::Bool, big) => {
@@ -313,6 +319,7 @@ fn encode(data: &Data, k: usize, bytes: &mut Vec<u8>) {
         Data::U8(v) => bytes.extend(v[k].to_le_bytes()),
         Data::I16(v) => bytes.extend(v[k].to_le_bytes()),
         Data::U16(v) => bytes.extend(v[k].to_le_bytes()),
+        Data::F16(v) => bytes.extend(v[k].to_le_bytes()),
         Data::U32(v) => bytes.extend(v[k].to_le_bytes()),
         Data::U64(v) => bytes.extend(v[k].to_le_bytes()),
         Data::Pair(a, b) => {

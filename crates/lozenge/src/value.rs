@@ -96,6 +96,7 @@ fn push(value: &Value, data: &mut Data) -> Result<(), String> {
         (Data::U8(v), Value::Number(x)) => v.push(number(x)?),
         (Data::I16(v), Value::Number(x)) => v.push(number(x)?),
         (Data::U16(v), Value::Number(x)) => v.push(number(x)?),
+        (Data::F16(v), Value::Number(x)) => v.push(loops::nearest_half(number(x)?)),
         (Data::U32(v), Value::Number(x)) => v.push(number(x)?),
         (Data::U64(v), Value::Number(x)) => v.push(number(x)?),
         _ => return Err(format!("{} is given where {scalar} is needed", value.kind())),
@@ -173,6 +174,7 @@ pub fn element(data: &Data, k: usize) -> String {
         Data::U8(v) => v[k].to_string(),
         Data::I16(v) => v[k].to_string(),
         Data::U16(v) => v[k].to_string(),
+        Data::F16(v) => v[k].to_string(),
         Data::U32(v) => v[k].to_string(),
         Data::U64(v) => v[k].to_string(),
         Data::Pair(a, b) => format!("({}, {})", element(a, k), element(b, k)),
@@ -295,6 +297,10 @@ fn first_difference(left: &Data, right: &Data, closeness: Closeness) -> Option<(
         (Data::U8(a), Data::U8(b)) => scan(a, b, |x, y| x == y),
         (Data::I16(a), Data::I16(b)) => scan(a, b, |x, y| x == y),
         (Data::U16(a), Data::U16(b)) => scan(a, b, |x, y| x == y),
+        (Data::F16(a), Data::F16(b)) => {
+            let same = float(closeness, true, a.iter().chain(b).map(|x| x.to_f64()));
+            scan(a, b, |x, y| same(x.to_f64(), y.to_f64()))
+        }
         (Data::U32(a), Data::U32(b)) => scan(a, b, |x, y| x == y),
         (Data::U64(a), Data::U64(b)) => scan(a, b, |x, y| x == y),
         (Data::Pair(a1, a2), Data::Pair(b1, b2)) => {

@@ -142,6 +142,7 @@ fn bits(data: &Data) -> Vec<u64> {
         Data::U16(v) => v.iter().map(|x| u64::from(*x)).collect(),
         Data::U32(v) => v.iter().map(|x| u64::from(*x)).collect(),
         Data::U64(v) => v.clone(),
+        Data::F16(v) => v.iter().map(|x| u64::from(x.to_bits())).collect(),
         Data::Pair(a, b) => bits(a).into_iter().chain(bits(b)).collect(),
     }
 }
@@ -220,6 +221,7 @@ fn numbers(elem: &Elem, count: usize, salt: u64) -> Data {
         Elem::Scalar(Scalar::U16) => column!(U16, |k| small(k) as u16),
         Elem::Scalar(Scalar::U32) => column!(U32, |k| small(k) as u32),
         Elem::Scalar(Scalar::U64) => column!(U64, small),
+        Elem::Scalar(Scalar::F16) => column!(F16, |k| loops::f16::from_f32(small(k) as f32)),
         Elem::Pair(a, b) => {
             Data::Pair(Box::new(numbers(a, count, salt)), Box::new(numbers(b, count, salt + 1)))
         }

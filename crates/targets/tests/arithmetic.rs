@@ -51,6 +51,19 @@ fn special(ty: Scalar) -> Vec<Value> {
         2_147_483_648.0,
         -9e18,
         0.1,
+        // Half precision: its largest number, what is rounded to it and to infinity, its smallest
+        // numbers, and ties.
+        65_504.0,
+        65_519.996,
+        -65_520.0,
+        6.1e-5,
+        5.97e-8,
+        2f64.powi(-25),
+        -3.0 * 2f64.powi(-25),
+        1.0 + 2f64.powi(-11),
+        1.0 + 3.0 * 2f64.powi(-11),
+        1.0 + 2f64.powi(-11) + 2f64.powi(-40),
+        1.0 + 3.0 * 2f64.powi(-11) - 2f64.powi(-40),
     ];
     match ty {
         Scalar::F32 => {
@@ -60,6 +73,10 @@ fn special(ty: Scalar) -> Vec<Value> {
         Scalar::F64 => {
             let own = [f64::MIN_POSITIVE, 5e-324, -5e-324, f64::MAX, f64::MIN, 9_223_372_036_854_775_808.0];
             floats.into_iter().chain(own).map(Value::F64).collect()
+        }
+        Scalar::F16 => {
+            let least = [6.1e-5, -6e-8, 3.3e-5, 65_504.0].map(loops::nearest_half);
+            floats.map(loops::nearest_half).into_iter().chain(least).map(Value::F16).collect()
         }
         Scalar::Bool => vec![Value::Bool(false), Value::Bool(true)],
         ty => {
@@ -129,7 +146,7 @@ fn column(values: impl Iterator<Item = Value>, ty: Scalar) -> Data {
             }
         };
     }
-    fill!(F32, F64, I32, I64, Bool, I8, U8, I16, U16, U32, U64);
+    fill!(F32, F64, I32, I64, Bool, I8, U8, I16, U16, U32, U64, F16);
     data
 }
 
@@ -139,13 +156,14 @@ fn get(data: &Data, k: usize) -> Value {
             match data { $(Data::$variant(v) => Value::$variant(v[k]),)* Data::Pair(..) => unreachable!("scalars") }
         };
     }
-    at!(F32, F64, I32, I64, Bool, I8, U8, I16, U16, U32, U64)
+    at!(F32, F64, I32, I64, Bool, I8, U8, I16, U16, U32, U64, F16)
 }
 
 fn same(a: Value, b: Value) -> bool {
     match (a, b) {
         (Value::F32(a), Value::F32(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
         (Value::F64(a), Value::F64(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+        (Value::F16(a), Value::F16(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
         (a, b) => a == b,
     }
 }
@@ -318,7 +336,7 @@ fn bytes(data: &Data) -> Vec<u8> {
             }
         };
     }
-    le!(F32, F64, I32, I64, I8, U8, I16, U16, U32, U64)
+    le!(F32, F64, I32, I64, I8, U8, I16, U16, U32, U64, F16)
 }
 
 fn from_bytes(bytes: &[u8], ty: Scalar) -> Data {
@@ -333,7 +351,7 @@ fn from_bytes(bytes: &[u8], ty: Scalar) -> Data {
             }
         };
     }
-    read!(F32: f32, F64: f64, I32: i32, I64: i64, I8: i8, U8: u8, I16: i16, U16: u16, U32: u32, U64: u64)
+    read!(F32: f32, F64: f64, I32: i32, I64: i64, I8: i8, U8: u8, I16: i16, U16: u16, U32: u32, U64: u64, F16: loops::f16)
 }
 
 /// A program that reads the operands and writes what all functions give.

@@ -21,7 +21,7 @@
     "atan" "tan" "asin" "acos" "sinh" "cosh" "exp2" "expm1" "log2" "log10" "log1p" "atan2" "hypot"
     "floor" "ceil" "round" "trunc" "pow" "fmod" "bitAnd" "bitOr" "bitXor" "shiftLeft" "shiftRight"
     "bits32" "bits64" "float32" "float64" "eq" "ne" "lt" "le" "gt" "ge" "and" "or" "not" "select"
-    "zero" "one" "f32" "f64" "i32" "i64" "i8" "u8" "i16" "u16" "u32" "u64" "pair" "fst" "snd"
+    "zero" "one" "f32" "f64" "i32" "i64" "i8" "u8" "i16" "u16" "u32" "u64" "f16" "pair" "fst" "snd"
     "map" "mapSeq" "mapPar" "mapVec"
     "mapUnroll" "reduce" "reduceSeq" "reduceUnroll" "reducePar" "scanSeq" "scanPar"
     "reduceByIndex" "reduceByIndexPar" "generate" "iota"

@@ -33,7 +33,8 @@ impl Type {
             Scalar::I8 => Type::Int(IntType::SignedChar),
             Scalar::U8 => Type::Int(IntType::UnsignedChar),
             Scalar::I16 => Type::Int(IntType::Short),
-            Scalar::U16 => Type::Int(IntType::UnsignedShort),
+            // No declaration of C that is taken has the latter; it would be bits.
+            Scalar::U16 | Scalar::F16 => Type::Int(IntType::UnsignedShort),
             Scalar::U32 => Type::Int(IntType::Unsigned),
             Scalar::U64 => Type::Int(IntType::UnsignedLong),
         }

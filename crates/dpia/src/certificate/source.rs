@@ -228,6 +228,7 @@ impl<'a> Source<'a> {
             | Prim::ToU8
             | Prim::ToI16
             | Prim::ToU16
+            | Prim::ToF16
             | Prim::ToU32
             | Prim::ToU64 => {
                 let [Arg::Term(a)] = args else { return Err(malformed(term)) };

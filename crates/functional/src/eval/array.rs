@@ -222,6 +222,7 @@ pub(super) fn scalar_at(data: &Data, at: usize) -> Val {
         Data::U16(v) => Val::Integer(loops::Value::U16(v[at])),
         Data::U32(v) => Val::Integer(loops::Value::U32(v[at])),
         Data::U64(v) => Val::Integer(loops::Value::U64(v[at])),
+        Data::F16(v) => Val::Integer(loops::Value::F16(v[at])),
     }
 }
 

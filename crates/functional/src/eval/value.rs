@@ -219,6 +219,7 @@ fn push_integer(column: &mut Data, value: loops::Value) {
         (Data::U16(v), loops::Value::U16(x)) => v.push(x),
         (Data::U32(v), loops::Value::U32(x)) => v.push(x),
         (Data::U64(v), loops::Value::U64(x)) => v.push(x),
+        (Data::F16(v), loops::Value::F16(x)) => v.push(x),
         (_, other) => unreachable!("the evaluator keeps types, but met {other}"),
     }
 }
@@ -248,6 +249,7 @@ impl Builder {
                 Scalar::U16 => Data::U16(Vec::with_capacity(count)),
                 Scalar::U32 => Data::U32(Vec::with_capacity(count)),
                 Scalar::U64 => Data::U64(Vec::with_capacity(count)),
+                Scalar::F16 => Data::F16(Vec::with_capacity(count)),
             }),
             Ty::Pair(a, b) => {
                 Builder::Pair(Box::new(Builder::columns(a, count)), Box::new(Builder::columns(b, count)))

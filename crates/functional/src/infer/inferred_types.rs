@@ -67,7 +67,7 @@ impl Class {
 
     pub(crate) fn admits(self, scalar: Scalar) -> bool {
         match self {
-            Class::Num | Class::Plain | Class::Literal => scalar != Scalar::Bool,
+            Class::Num | Class::Plain | Class::Literal => scalar.is_number(),
             Class::Int => scalar.is_int(),
             Class::Float | Class::Fraction => scalar.is_float(),
             Class::Cast => true,

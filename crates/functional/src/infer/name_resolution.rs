@@ -370,8 +370,8 @@ impl Infer<'_> {
             "unknown type",
         );
         diagnostic = match nearest(&name.name, known) {
-            _ if matches!(name.name.as_str(), "f16" | "bf16") => {
-                diagnostic.help("programs compute in `f32` and `f64`; models may have tensors of 16 bits")
+            _ if name.name.as_str() == "bf16" => {
+                diagnostic.help("arrays may be stored in `f16`; models may also have tensors of `bf16`")
             }
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None => diagnostic.help(format!("a type parameter is declared as `{{{}: num}}`", name.name)),

@@ -419,7 +419,7 @@ const MAX_EXPONENT: u32 = 1024;
 
 /// The number with this text; `sign` is `-` or nothing.
 fn read_number(text: &str, sign: &str) -> Result<Number, String> {
-    let numbers = || Scalar::ALL.into_iter().filter(|scalar| *scalar != Scalar::Bool);
+    let numbers = || Scalar::ALL.into_iter().filter(|scalar| scalar.is_number());
     let suffix = numbers().find(|scalar| text.ends_with(scalar.keyword()));
     let digits = suffix.map_or(text, |s| &text[..text.len() - s.keyword().len()]);
     let plain = digits.replace('_', "");

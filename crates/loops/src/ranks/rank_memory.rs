@@ -29,6 +29,7 @@ fn poison(data: &mut Data, name: u32) {
         Data::U8(v) => v.fill(213),
         Data::I16(v) => v.fill(-21_555),
         Data::U16(v) => v.fill(51_966),
+        Data::F16(v) => v.fill(half::f16::from_bits(0xfe0d)),
         Data::U32(v) => v.fill(0xdead_beef),
         Data::U64(v) => v.fill(0x7ff8_dead_beef_dead),
         Data::Pair(a, b) => {
@@ -65,6 +66,7 @@ pub(super) fn copy_element(from: &Data, to: &mut Data, at: usize) {
         (Data::U8(a), Data::U8(b)) => b[at] = a[at],
         (Data::I16(a), Data::I16(b)) => b[at] = a[at],
         (Data::U16(a), Data::U16(b)) => b[at] = a[at],
+        (Data::F16(a), Data::F16(b)) => b[at] = a[at],
         (Data::U32(a), Data::U32(b)) => b[at] = a[at],
         (Data::U64(a), Data::U64(b)) => b[at] = a[at],
         (Data::Pair(a, c), Data::Pair(b, d)) => {
@@ -87,6 +89,7 @@ pub(super) fn same_element(a: &Data, b: &Data, at: usize) -> bool {
         (Data::U8(a), Data::U8(b)) => a[at] == b[at],
         (Data::I16(a), Data::I16(b)) => a[at] == b[at],
         (Data::U16(a), Data::U16(b)) => a[at] == b[at],
+        (Data::F16(a), Data::F16(b)) => a[at].to_bits() == b[at].to_bits(),
         (Data::U32(a), Data::U32(b)) => a[at] == b[at],
         (Data::U64(a), Data::U64(b)) => a[at] == b[at],
         (Data::Pair(a, c), Data::Pair(b, d)) => same_element(a, b, at) && same_element(c, d, at),

@@ -419,6 +419,7 @@ fn fill(data: &mut Data, value: i32) {
         Data::U8(v) => v.fill(value as u8),
         Data::I16(v) => v.fill(value as i16),
         Data::U16(v) => v.fill(value as u16),
+        Data::F16(v) => v.fill(half::f16::from_f32(value as f32)),
         Data::U32(v) => v.fill(value as u32),
         Data::U64(v) => v.fill(value as u64),
         Data::Bool(v) => v.fill(value != 0),

@@ -396,6 +396,7 @@ fn arrays(bytes: &[u8]) -> Option<Vec<Vec<f64>>> {
         Data::U8(v) => numbers(v, f64::from),
         Data::I16(v) => numbers(v, f64::from),
         Data::U16(v) => numbers(v, f64::from),
+        Data::F16(v) => numbers(v, f64::from),
         Data::U32(v) => numbers(v, f64::from),
         Data::U64(v) => numbers(v, |x| x as f64),
         Data::Pair(..) => Vec::new(),

@@ -55,7 +55,7 @@ pub(super) fn c_type(scalar: Scalar) -> &'static str {
         Scalar::I8 => "signed char",
         Scalar::U8 => "unsigned char",
         Scalar::I16 => "short",
-        Scalar::U16 => "unsigned short",
+        Scalar::U16 | Scalar::F16 => "unsigned short",
         Scalar::U32 => "unsigned int",
         Scalar::U64 => "unsigned long",
     }

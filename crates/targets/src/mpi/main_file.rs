@@ -18,6 +18,7 @@ fn descr(elem: &Elem) -> (&'static str, char) {
         Elem::Scalar(Scalar::I64) => ("i8", 'i'),
         Elem::Scalar(Scalar::U8) => ("u1", 'u'),
         Elem::Scalar(Scalar::U16) => ("u2", 'u'),
+        Elem::Scalar(Scalar::F16) => ("f2", 'f'),
         Elem::Scalar(Scalar::U32) => ("u4", 'u'),
         Elem::Scalar(Scalar::U64) => ("u8", 'u'),
         Elem::Scalar(Scalar::Bool) => ("b1", 'b'),

@@ -523,7 +523,7 @@ fn message_type(scalar: Scalar) -> &'static str {
         Scalar::I32 => "MPI_INT32_T",
         Scalar::I64 => "MPI_INT64_T",
         Scalar::U8 => "MPI_UINT8_T",
-        Scalar::U16 => "MPI_UINT16_T",
+        Scalar::U16 | Scalar::F16 => "MPI_UINT16_T",
         Scalar::U32 => "MPI_UINT32_T",
         Scalar::U64 => "MPI_UINT64_T",
         Scalar::Bool => "MPI_C_BOOL",

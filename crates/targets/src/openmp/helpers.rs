@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::openmp::{pairs, transpositions};
+use crate::openmp::{halves, pairs, transpositions};
 
 /// The prologue's parts, in the order in which they are printed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -67,6 +67,9 @@ pub enum Helper {
     I64OfF32,
     I64OfF64,
     U64OfF64,
+    SingleOfHalf,
+    HalfOfSingle,
+    HalfOfDouble,
     NativeMin,
     NativeMax,
     NativeFMin,
@@ -183,6 +186,9 @@ int omp_get_max_threads(void);
 #define LOZENGE_LANES(most, bytes) ((most) * (bytes) < 32 ? (most) : 32 / (bytes))
 #endif"
             }
+            Helper::SingleOfHalf => halves::SINGLE_OF_HALF,
+            Helper::HalfOfSingle => halves::HALF_OF_SINGLE,
+            Helper::HalfOfDouble => halves::HALF_OF_DOUBLE,
             Helper::PairProducts => pairs::PAIR_INSTRUCTIONS,
             Helper::AddPairs => pairs::OF_PAIRS,
             Helper::FourProducts => pairs::FOUR_INSTRUCTIONS,
@@ -554,6 +560,19 @@ impl Helper {
         let rest = &text[start..];
         rest.find(['(', ' ']).map(|end| &rest[..end])
     }
+}
+
+/// The helpers whose functions are called, by the code or by one of them. Each stands behind those
+/// that it calls.
+pub(super) fn kept(helpers: &BTreeSet<Helper>, called: &dyn Fn(&str) -> bool) -> BTreeSet<Helper> {
+    let mut kept = BTreeSet::<Helper>::new();
+    for helper in helpers.iter().rev() {
+        let by_another = |name: &str| kept.iter().any(|other| other.text().contains(name));
+        if helper.function().is_none_or(|name| called(name) || by_another(name)) {
+            kept.insert(*helper);
+        }
+    }
+    kept
 }
 
 /// The text of the helpers in use.

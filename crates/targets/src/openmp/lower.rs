@@ -89,7 +89,7 @@ impl Lower<'_> {
             Scalar::I8 if self.native => "signed char",
             Scalar::U8 if self.native => "unsigned char",
             Scalar::I16 if self.native => "short",
-            Scalar::U16 if self.native => "unsigned short",
+            Scalar::U16 | Scalar::F16 if self.native => "unsigned short",
             Scalar::U32 if self.native => "unsigned int",
             Scalar::U64 if self.native => "unsigned long",
             _ => scalar_type(scalar),
@@ -386,6 +386,8 @@ impl Lower<'_> {
         if to == from || (to == Scalar::I32 && (from.is_narrow() || from == Scalar::Bool)) {
             // C promotes it wherever it stands; what a comparison gives is an `int` already.
             value
+        } else if to == Scalar::F16 || from == Scalar::F16 {
+            self.half(to, from, value)
         } else if to == Scalar::Bool {
             CExpr::binary("!=", value, CExpr::int(0))
         } else if from.is_float() && to.is_int() && !to.is_common() && !self.native {

@@ -16,6 +16,7 @@
 
 mod adapter;
 mod function;
+mod halves;
 pub(crate) mod harness;
 mod helpers;
 mod imbalance;
@@ -216,9 +217,7 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
         });
     });
     let in_pragma = |name: &str| functions.iter().flat_map(|f| &f.body).any(|s| s.pragma_mentions(name));
-    helpers.retain(|helper: &Helper| {
-        helper.function().is_none_or(|name| mentioned.contains(name) || in_pragma(name))
-    });
+    let helpers = helpers::kept(&helpers, &|name| mentioned.contains(name) || in_pragma(name));
     let layout = match options.style {
         Style::Readable => Layout::Readable,
         Style::Paper => Layout::Paper,

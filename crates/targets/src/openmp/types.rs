@@ -15,7 +15,8 @@ pub(crate) fn scalar_type(scalar: Scalar) -> &'static str {
         Scalar::I8 => "int8_t",
         Scalar::U8 => "uint8_t",
         Scalar::I16 => "int16_t",
-        Scalar::U16 => "uint16_t",
+        // The bits: not every compiler has a type for the number.
+        Scalar::U16 | Scalar::F16 => "uint16_t",
         Scalar::U32 => "uint32_t",
         Scalar::U64 => "uint64_t",
     }

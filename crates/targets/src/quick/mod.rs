@@ -101,6 +101,8 @@ fn run(callee: &Callee) -> String {
                 (_, Scalar::I8) => "(int8_t)next()",
                 (_, Scalar::U8) => "(uint8_t)next()",
                 (_, Scalar::I16) => "(int16_t)next()",
+                // A number from 1 to just below 2, by its bits.
+                (_, Scalar::F16) => "(uint16_t)(0x3c00 | next() % 1024)",
                 (_, Scalar::U16) => "(uint16_t)next()",
                 (_, Scalar::U32) => "(uint32_t)(next() % 10)",
                 (_, Scalar::U64) => "(uint64_t)(next() % 10)",

@@ -45,6 +45,7 @@ impl Random {
             Data::U8(v) => v.iter_mut().for_each(|x| *x = self.next() as u8),
             Data::I16(v) => v.iter_mut().for_each(|x| *x = self.next() as i16),
             Data::U16(v) => v.iter_mut().for_each(|x| *x = self.next() as u16),
+            Data::F16(v) => v.iter_mut().for_each(|x| *x = loops::f16::from_bits(self.next() as u16)),
             Data::U32(v) => v.iter_mut().for_each(|x| *x = self.next() as u32),
             Data::U64(v) => v.iter_mut().for_each(|x| *x = self.next()),
             Data::Pair(a, b) => {
@@ -88,6 +89,7 @@ fn bytes(data: &Data, out: &mut Vec<u8>) {
         Data::U8(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
         Data::I16(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
         Data::U16(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
+        Data::F16(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
         Data::U32(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
         Data::U64(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
         Data::Pair(a, b) => {
@@ -130,6 +132,9 @@ fn compare<'a>(expected: &Data, mut actual: &'a [u8], tolerance: f64) -> Result<
         Data::U8(v) => column(v, &mut actual, u8::from_le_bytes, |a, b| a == b)?,
         Data::I16(v) => column(v, &mut actual, i16::from_le_bytes, |a, b| a == b)?,
         Data::U16(v) => column(v, &mut actual, u16::from_le_bytes, |a, b| a == b)?,
+        Data::F16(v) => column(v, &mut actual, loops::f16::from_le_bytes, |a, b| {
+            a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
+        })?,
         Data::U32(v) => column(v, &mut actual, u32::from_le_bytes, |a, b| a == b)?,
         Data::U64(v) => column(v, &mut actual, u64::from_le_bytes, |a, b| a == b)?,
         Data::Pair(a, b) => {
