@@ -76,7 +76,7 @@ def test_types_are_not_converted(blas, root):
     assert code(lambda: products.sproduct_fast(a, a)) == "X0202"
     assert code(lambda: products.sproduct_fast(a.astype(">f4"), a.astype("f4"))) == "X0202"
     assert code(lambda: blas.dot(np.ones(2), np.ones(2, dtype="f4"))) == "X0202"
-    assert code(lambda: blas.dot(np.ones(2, dtype="f2"), np.ones(2, dtype="f2"))) == "X0202"
+    assert code(lambda: blas.dot(np.ones(2, dtype="f2"), np.ones(2, dtype="f2"))) == "F0507"
     assert code(lambda: blas.dot(np.ones(2, dtype="c16"), np.ones(2, dtype="c16"))) == "X0202"
     assert code(lambda: blas.dot(np.array(["a"]), np.array(["b"]))) == "X0202"
     assert code(lambda: blas.dot(np.array([object()]), np.array([None]))) == "X0202"
@@ -175,3 +175,14 @@ def test_random_arguments_do_no_harm(blas):
 def test_a_number_goes_to_an_array_without_dimensions(blas):
     out = np.zeros(())
     assert blas.dot(np.ones(3), np.ones(3), out=out) == 3 and out == 3
+
+
+def test_half_precision(root):
+    half = lozenge.load(root / "library/examples/half.loz")
+    xs = np.array([1, 0.1, 65504, -6e-8], dtype=np.float16)
+    assert np.array_equal(half.widen(xs), xs.astype(np.float32))
+    ys = np.array([1.0004882812509095, 65519, 3e-8, -0.0])
+    assert half.rounded(ys).tobytes() == ys.astype(np.float16).tobytes()
+    a = np.arange(12, dtype=np.float16).reshape(3, 4)
+    assert np.array_equal(half.product(a, a.T.copy()), a @ a.T)
+    assert code(lambda: half.widen(xs.astype(np.float32))) == "X0202"
