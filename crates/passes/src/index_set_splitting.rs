@@ -10,7 +10,7 @@ use crate::labels::with_own_labels;
 use crate::pass::{Pass, Step, changed};
 use loops::facts::{Facts, is_stable};
 use loops::visit::{check_depth, nodes};
-use loops::{BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt, simplify};
+use loops::{BinaryOp, CompareOp, Expr, Function, Loop, LoopKind, Name, Stmt, simplify};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -45,12 +45,15 @@ fn body(stmts: &[Stmt], facts: &Facts, depth: usize) -> Vec<Stmt> {
     let mut result = Vec::with_capacity(stmts.len());
     for stmt in stmts {
         match stmt {
-            Stmt::Loop(l) => match (depth < DEEPEST).then(|| in_three(l, facts)).flatten() {
-                Some(parts) => {
-                    result.extend(parts.map(|part| Stmt::Loop(inside(&part, facts, depth + 1))));
+            Stmt::Loop(l) => {
+                match (depth < DEEPEST).then(|| in_three(l, facts).or_else(|| at_clamps(l, facts))).flatten()
+                {
+                    Some(parts) => {
+                        result.extend(parts.map(|part| Stmt::Loop(inside(&part, facts, depth + 1))));
+                    }
+                    None => result.push(Stmt::Loop(inside(l, facts, depth))),
                 }
-                None => result.push(Stmt::Loop(inside(l, facts, depth))),
-            },
+            }
             Stmt::If { cond, then, otherwise } => {
                 let branch = |holds: bool, stmts: &[Stmt]| {
                     let mut known = facts.clone();
@@ -107,6 +110,88 @@ fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
     let first = Loop { kind: LoopKind::Sequential, upper: bound(BinaryOp::Min, &l.upper), ..l.clone() };
     let last = Loop { kind: LoopKind::Sequential, lower: bound(BinaryOp::Max, &middle.upper), ..l.clone() };
     Some([simplified(&first), simplified(&middle), simplified(&last)])
+}
+
+/// The same for a loop of a tile, which begins and ends anywhere: the borders are where the clamped
+/// subscripts of its body say.
+fn at_clamps(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
+    let plain = l.step == 1 && l.reductions.is_empty() && is_stable(&l.lower) && is_stable(&l.upper);
+    let clamped = matches!(l.kind, LoopKind::Sequential | LoopKind::Vector);
+    let bounded = matches!((&l.lower, &l.upper), (Expr::Int(_), _) | (_, Expr::Int(_)));
+    let innermost = !nodes(&l.body).any(|stmt| matches!(stmt, Stmt::Loop(_)));
+    if !plain || !clamped || bounded || !innermost || size(&l.body) > LARGEST {
+        return None;
+    }
+    let before = asks(&l.body, &l.var);
+    let (first, end) = clamps(&l.body, &l.var, facts)?;
+    let of =
+        |op: BinaryOp, a: &Expr, b: &Expr| simplify::expr(&Expr::binary(op, a.clone(), b.clone()), facts);
+    let part = |kind: LoopKind, lower: Expr, upper: Expr| {
+        let part = Loop { kind, lower, upper, ..l.clone() };
+        let mut known = facts.clone();
+        known.enter(&part);
+        Loop { body: simplify::body_where(&part.body, &known), ..part }
+    };
+    let middle = part(l.kind, of(BinaryOp::Max, &l.lower, &first), of(BinaryOp::Min, &l.upper, &end));
+    if asks(&middle.body, &l.var) >= before {
+        return None;
+    }
+    let last = of(BinaryOp::Max, &l.lower, &of(BinaryOp::Max, &first, &end));
+    Some([
+        part(LoopKind::Sequential, l.lower.clone(), of(BinaryOp::Min, &l.upper, &first)),
+        middle,
+        part(LoopKind::Sequential, last, l.upper.clone()),
+    ])
+}
+
+/// From where on and to where the minima and maxima of a variable and a bound are the variable's
+/// side; none if there are several such places, or no maximum or no minimum. A border is at most
+/// [`WIDEST`] elements long.
+fn clamps(stmts: &[Stmt], var: &Name, facts: &Facts) -> Option<(Expr, Expr)> {
+    let mut first: Option<i64> = None;
+    let mut end: Option<Expr> = None;
+    for e in assigned(stmts) {
+        let Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) = e else { continue };
+        if !is_stable(e) || !e.mentions(var) {
+            continue;
+        }
+        let (by, bound) = match (offset(a, var), offset(b, var)) {
+            (Some(by), None) if !b.mentions(var) => (by, b),
+            (None, Some(by)) if !a.mentions(var) => (by, a),
+            _ => return None,
+        };
+        match (op, &**bound) {
+            (BinaryOp::Max, Expr::Int(least)) => {
+                let place = least.checked_sub(by).filter(|place| *place <= WIDEST)?;
+                first = Some(first.map_or(place, |first| first.max(place)));
+            }
+            (BinaryOp::Min, bound) => {
+                let place = simplify::expr(&(bound.clone() + (1 - by)), facts);
+                let nearest = match end {
+                    Some(end) if facts.decide(CompareOp::Le, &end, &place) == Some(true) => end,
+                    Some(end) if facts.decide(CompareOp::Le, &place, &end) != Some(true) => return None,
+                    _ => place,
+                };
+                end = Some(nearest);
+            }
+            _ => return None,
+        }
+    }
+    Some((Expr::Int(first?), end?))
+}
+
+/// What is added to the variable, if the expression is the variable and a number.
+fn offset(e: &Expr, var: &Name) -> Option<i64> {
+    match e {
+        Expr::Var(name) if name == var => Some(0),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) => match (&**a, &**b, op) {
+            (Expr::Var(name), Expr::Int(by), BinaryOp::Add) if name == var => Some(*by),
+            (Expr::Int(by), Expr::Var(name), BinaryOp::Add) if name == var => Some(*by),
+            (Expr::Var(name), Expr::Int(by), BinaryOp::Sub) if name == var => by.checked_neg(),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// How often a body asks where a loop is: choices, minima, maxima and remainders in values and

@@ -6,6 +6,7 @@ mod freedom;
 mod loop_mapping;
 mod lowering;
 mod parts;
+mod quotients;
 mod reduction_order;
 mod schedule;
 mod shapes;
@@ -194,7 +195,10 @@ impl Report {
 /// # Errors
 /// Those of all stages. A result that fails its check is not returned.
 pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
-    known::within(|| optimized(function, options))
+    known::within(|| match quotients::named(function) {
+        Some(named) => Ok(named.put_back(optimized(&named.function, options)?)),
+        None => optimized(function, options),
+    })
 }
 
 fn optimized(function: &Function, options: &Options) -> Result<Optimized> {

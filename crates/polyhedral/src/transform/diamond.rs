@@ -7,6 +7,9 @@
 //! the order of the text stays: rows are whole, neither tiled nor skewed, and vectorise along
 //! memory.
 //!
+//! Nests beside the time loop, such as a copy before it or a last step behind it, keep the order of
+//! the text.
+//!
 //! Left out: steps of more than two sweeps or with statements outside of the sweeps; stencils that
 //! read what the same sweep has written in another row (Gauss-Seidel), for which no diamond exists;
 //! and tiles in more than one dimension of space. The conditions are only looked at here to find
@@ -18,43 +21,103 @@ use isl::Dim;
 use loops::{BinaryOp, Expr, Name};
 
 use super::window::{Windows, vectorise};
-use super::{Request, Shaped, exists};
+use super::{Request, Shaped, exists, identity_schedule};
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::locality::{self, Caches};
 use crate::model::{Model, Statement};
-use crate::tree::{self, Band, FunctionText, LoopCode, Member, Node, SetText, Tree};
+use crate::tree::{self, Band, Branch, FunctionText, LoopCode, Member, Node, SetText, Tree};
 
-/// Tiles a function that is a stencil in time; `None` if it is not one.
+/// Tiles the time loops of a function; `None` if none of its nests is a stencil in time. Nests
+/// beside them keep the order of the text, if each streams through its arrays once.
 ///
 /// # Errors
 /// Those of the set library.
 pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
-    let Some(first) = model.statements.first() else { return Ok(None) };
-    let one_loop = model.statements.iter().all(|s| {
+    let nests: Vec<Vec<&Statement>> = model
+        .statements
+        .chunk_by(|a, b| a.position[0] == b.position[0])
+        .map(|n| n.iter().collect())
+        .collect();
+    let beside_each_other = nests.len() > 1;
+    let mut lines = Vec::new();
+    let mut branches = Vec::new();
+    for nest in &nests {
+        let inside = |label: &Name| nest.iter().any(|s| s.label == *label);
+        let own: Vec<&Dependence> =
+            dependences.iter().filter(|d| inside(&d.source) && inside(&d.target)).collect();
+        let tuples = nest.iter().map(|s| Ok(tree::tuple(s)?.0)).collect::<Result<Vec<_>>>()?;
+        let child = match nest_in_diamonds(model, nest, &own, dependences, request)? {
+            Some((node, line)) => {
+                lines.push(line);
+                node
+            }
+            None if beside_each_other && streams(model, nest) => {
+                identity_schedule::in_text_order(model, dependences, request, tree::order(nest, 0)?)?
+            }
+            None => return Ok(None),
+        };
+        branches.push(Branch {
+            filter: SetText::new(format!("{{ {} }}", tuples.join("; "))),
+            child: Box::new(child),
+        });
+    }
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let Node::Domain { domain, .. } = Tree::original(model)?.root else {
+        return Err(fault::edit("a schedule that does not begin with its domain"));
+    };
+    let child = match beside_each_other {
+        true => Box::new(Node::Sequence(branches)),
+        false => branches.remove(0).child,
+    };
+    let root = Node::Domain { domain: SetText::new(domain.as_str()), child };
+    Ok(Some(Shaped { tree: Tree { root }, line: lines.join("; "), as_written: false }))
+}
+
+/// Whether no statement of a nest comes back to elements of an array.
+fn streams(model: &Model, nest: &[&Statement]) -> bool {
+    let plain = |s: &&Statement| {
+        s.nest.is_none()
+            && s.loops.iter().all(|around| around.reductions.is_empty())
+            && s.loops.len() <= locality::rank(model, s)
+    };
+    nest.iter().all(plain)
+}
+
+/// The diamonds of one nest and what they are, if it is a stencil in time.
+fn nest_in_diamonds(
+    model: &Model,
+    nest: &[&Statement],
+    own: &[&Dependence],
+    dependences: &[Dependence],
+    request: Request,
+) -> Result<Option<(Node, String)>> {
+    let first = nest[0];
+    let one_loop = nest.iter().all(|s| {
         s.loops.len() >= 2
             && s.loops[0].number == first.loops[0].number
             && s.loops.iter().all(|around| around.reductions.is_empty())
     });
-    // A nest has no place in space.
-    let nests = model.statements.iter().any(|s| s.nest.is_some());
-    if !one_loop || nests || dependences.iter().any(|d| d.reduction.is_some()) {
+    // A nest of statements has no place in space.
+    let opaque = nest.iter().any(|s| s.nest.is_some());
+    if !one_loop || opaque || own.iter().any(|d| d.reduction.is_some()) {
         return Ok(None);
     }
     // Tiles in time pay where a step of time comes back to the same elements.
-    let again = |s: &Statement| {
+    let again = |s: &&Statement| {
         let time = &s.loops[0].var;
         locality::subscripts(s)
             .iter()
             .any(|(_, indices)| !indices.is_empty() && !indices.iter().any(|e| moves_on(e, time)))
     };
-    if !model.statements.iter().any(again) {
+    if !nest.iter().any(again) {
         return Ok(None);
     }
-    let rank = model.statements.iter().map(|s| s.assign.target.indices.len()).min().unwrap_or(0);
+    let rank = nest.iter().map(|s| s.assign.target.indices.len()).min().unwrap_or(0);
     for dimension in 0..rank.min(2) {
-        let places: Option<Vec<&Expr>> = model
-            .statements
+        let places: Option<Vec<&Expr>> = nest
             .iter()
             .map(|s| {
                 let place = &s.assign.target.indices[dimension];
@@ -62,8 +125,8 @@ pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> 
             })
             .collect();
         let Some(places) = places else { continue };
-        let Some(plan) = Plan::find(model, dependences, &places)? else { continue };
-        return plan.tile(model, dependences, request).map(Some);
+        let Some(plan) = Plan::find(model, nest, own, &places)? else { continue };
+        return plan.tile(model, nest, dependences, request).map(Some);
     }
     Ok(None)
 }
@@ -88,17 +151,21 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn find(model: &Model, dependences: &[Dependence], places: &'a [&'a Expr]) -> Result<Option<Plan<'a>>> {
-        let index: BTreeMap<&Name, usize> =
-            model.statements.iter().enumerate().map(|(k, s)| (&s.label, k)).collect();
+    fn find(
+        model: &Model,
+        nest: &[&Statement],
+        dependences: &[&Dependence],
+        places: &'a [&'a Expr],
+    ) -> Result<Option<Plan<'a>>> {
+        let index: BTreeMap<&Name, usize> = nest.iter().enumerate().map(|(k, s)| (&s.label, k)).collect();
         let exists = |dependence: &Dependence, condition: &str| exists(model, dependence, condition);
         let place = |k: usize, prefix: &str| -> String {
-            linear(places[k], &names(&model.statements[k], prefix)).expect("was tried")
+            linear(places[k], &names(nest[k], prefix)).expect("was tried")
         };
         // Statements follow each other in time, except those that need not: then one position in
         // time is enough for both.
         let mut phases = vec![0i64];
-        for k in 1..model.statements.len() {
+        for k in 1..nest.len() {
             let mut apart = false;
             for j in (0..k).filter(|j| phases[*j] == phases[k - 1]) {
                 for dependence in dependences {
@@ -136,11 +203,17 @@ impl<'a> Plan<'a> {
         Ok(moving.then_some(Plan { phases, period, places, slope }))
     }
 
-    fn tile(&self, model: &Model, dependences: &[Dependence], request: Request) -> Result<Shaped> {
-        let width = request.width.unwrap_or_else(|| width(model, request.caches));
+    fn tile(
+        &self,
+        model: &Model,
+        nest: &[&Statement],
+        dependences: &[Dependence],
+        request: Request,
+    ) -> Result<(Node, String)> {
+        let width = request.width.unwrap_or_else(|| width(nest, request.caches));
         let mut fronts = Vec::new();
         let mut diagonals = Vec::new();
-        for (k, statement) in model.statements.iter().enumerate() {
+        for (k, statement) in nest.iter().enumerate() {
             let (tuple, dims) = tree::tuple(statement)?;
             let iterators = statement.iterators().into_iter().zip(dims.clone()).collect();
             let place = linear(self.places[k], &iterators).expect("was tried");
@@ -164,19 +237,15 @@ impl<'a> Plan<'a> {
                 child: Box::new(child),
             })
         };
-        let Node::Domain { domain, child: inner } = Tree::original(model)?.root else {
-            return Err(fault::edit("a schedule that does not begin with its domain"));
+        let inner = tree::order(nest, 0)?;
+        let inner = match request.vector {
+            true => vectorise(model, dependences, &Windows::default(), inner)?,
+            false => inner,
         };
-        let inner =
-            if request.vector { vectorise(model, dependences, &Windows::default(), *inner)? } else { *inner };
         let mut diagonal = band(member(&diagonals, true), inner);
         if request.parallel {
             diagonal = Node::Mark { name: "parallel".to_owned(), child: Box::new(diagonal) };
         }
-        let root = Node::Domain {
-            domain: SetText::new(domain.as_str()),
-            child: Box::new(band(member(&fronts, false), diagonal)),
-        };
         let line = format!(
             "stencil: diamonds of width {width} in time and space, {} in a time step{}",
             match self.period {
@@ -185,7 +254,7 @@ impl<'a> Plan<'a> {
             },
             if request.parallel { ", wavefronts parallel" } else { "" }
         );
-        Ok(Shaped { tree: Tree { root }, line, as_written: false })
+        Ok((band(member(&fronts, false), diagonal), line))
     }
 }
 
@@ -197,8 +266,8 @@ const MAX_SLOPE: i64 = 4;
 
 /// Width of tiles such that the rows of all arrays that a tile touches stay in the second cache.
 /// Sizes are not known here: extents are taken for those of common grids.
-fn width(model: &Model, caches: Caches) -> i64 {
-    let inner = model.statements.iter().map(|s| s.loops.len()).max().unwrap_or(0).saturating_sub(2);
+fn width(nest: &[&Statement], caches: Caches) -> i64 {
+    let inner = nest.iter().map(|s| s.loops.len()).max().unwrap_or(0).saturating_sub(2);
     // The row of an array in bytes, and where it should stay.
     let (row, capacity, most) = match inner {
         0 => (8, caches.l1 / 2, 1024),
@@ -206,7 +275,7 @@ fn width(model: &Model, caches: Caches) -> i64 {
         _ => (8 << 14, caches.l2, 256),
     };
     let mut arrays: Vec<&Name> = Vec::new();
-    for statement in &model.statements {
+    for statement in nest {
         for (array, indices) in locality::subscripts(statement) {
             if indices.len() > inner && !arrays.contains(&array) {
                 arrays.push(array);

@@ -86,11 +86,20 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
 /// # Errors
 /// Those of the set library.
 pub(crate) fn text(model: &Model, dependences: &[Dependence], request: Request) -> Result<Shaped> {
-    let root = Tree::original(model)?.root;
-    let windows = Windows::find(model).unwrap_or_default();
-    let root = if request.vector { vectorise(model, dependences, &windows, root)? } else { root };
-    let root = if request.parallel { parallel(model, dependences, root, false)? } else { root };
+    let root = in_text_order(model, dependences, request, Tree::original(model)?.root)?;
     Ok(Shaped { tree: Tree { root }, line: "the order of the text".to_owned(), as_written: true })
+}
+
+/// Marks of a part of the original schedule.
+pub(super) fn in_text_order(
+    model: &Model,
+    dependences: &[Dependence],
+    request: Request,
+    node: Node,
+) -> Result<Node> {
+    let windows = Windows::find(model).unwrap_or_default();
+    let node = if request.vector { vectorise(model, dependences, &windows, node)? } else { node };
+    if request.parallel { parallel(model, dependences, node, false) } else { Ok(node) }
 }
 
 /// Marks the outermost loops that carry nothing; `inside` says whether the node is in a sequential
