@@ -1,7 +1,8 @@
 //! Reads of local arrays and `out` parameters before anything has been written to them.
 //!
 //! Only what is certain is reported: no statement before the read, in the order of the text, writes
-//! any element of the array. The interpreter finds the rest.
+//! any element of the array, and the read does not wait under a condition for a later iteration of a
+//! loop that writes it. The interpreter finds the rest.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +11,22 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::Expr;
 use crate::name::Name;
 use crate::program::{Function, ParamMode, Stmt};
+use crate::visit::nodes;
 
 const UNDEFINED: Code = Code("L0208");
 
 pub(super) fn check(function: &Function, found: &mut Vec<Diagnostic>) {
     let unwritten =
         function.params.iter().filter(|p| p.mode == ParamMode::Out).map(|p| p.name.clone()).collect();
-    let mut checker = Checker { unwritten, found };
+    let mut checker = Checker { unwritten, by_loops: BTreeSet::new(), found };
     checker.block(&function.body);
 }
 
 struct Checker<'a> {
     /// Arrays in scope that no statement so far writes.
     unwritten: BTreeSet<Name>,
+    /// Arrays that the loops around write somewhere.
+    by_loops: BTreeSet<Name>,
     found: &'a mut Vec<Diagnostic>,
 }
 
@@ -78,14 +82,25 @@ impl Checker<'_> {
                 self.unwritten.remove(&copy.to.array);
             }
             Stmt::If { then, otherwise, .. } => {
+                // An iteration before this one may have written them.
+                let perhaps: BTreeSet<Name> = self.unwritten.intersection(&self.by_loops).cloned().collect();
+                self.unwritten.retain(|name| !perhaps.contains(name));
                 let before = self.unwritten.clone();
                 self.block(then);
                 let after_then = std::mem::replace(&mut self.unwritten, before);
                 self.block(otherwise);
                 // Reported in one branch is reported; written in one branch is perhaps written.
                 self.unwritten.retain(|name| after_then.contains(name));
+                let written =
+                    |name: &Name| nodes(then).chain(nodes(otherwise)).any(|s| s.written() == Some(name));
+                self.unwritten.extend(perhaps.into_iter().filter(|name| !written(name)));
             }
-            Stmt::Loop(l) => self.block(&l.body),
+            Stmt::Loop(l) => {
+                let outside = self.by_loops.clone();
+                self.by_loops.extend(nodes(&l.body).filter_map(Stmt::written).cloned());
+                self.block(&l.body);
+                self.by_loops = outside;
+            }
             Stmt::Block { body, .. } => self.block(body),
             Stmt::Wait(_) => {}
         }
