@@ -328,6 +328,12 @@ fn by_nests(refused: &Failure, lowered: Lowered, request: &Request) -> Option<Lo
     if !request.schedule.is_auto() || !refused.diagnostics.iter().any(unheld) {
         return None;
     }
+    nest_by_nest(lowered, request)
+}
+
+/// A function with each of its nests that the model can hold scheduled for itself; none if there is
+/// nothing between them.
+pub(super) fn nest_by_nest(lowered: Lowered, request: &Request) -> Option<Lowered> {
     let options = options(request).ok()?;
     let polyhedral::Apart { function, notes } = polyhedral::apart(&lowered.function, &options).ok()??;
     let reassociated = lowered.reassociated || request.reassociate;
