@@ -52,6 +52,7 @@ mod register_promotion;
 mod register_transposition;
 mod reverse_if_conversion;
 mod rotating_registers;
+mod row_lanes;
 mod scalar_expansion;
 mod scalar_replacement;
 mod skewed_rows;
@@ -70,7 +71,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 45] = [
+pub const ALL: [&Pass; 46] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -96,6 +97,7 @@ pub const ALL: [&Pass; 45] = [
     &LOOP_COALESCING,
     &LOOP_COLLAPSING,
     &UNROLL_AND_JAM,
+    &ROW_LANES,
     &INVARIANT_CODE_MOTION,
     &INVARIANT_FILLS,
     &LOOP_DISTRIBUTION,
@@ -124,6 +126,7 @@ pub const DEFAULT: Pipeline = Pipeline {
     about: "functional programs without `--schedule`",
     passes: &[
         &EARLY_EXIT,
+        &ROW_LANES,
         &REVERSE_IF_CONVERSION,
         &ONE_THREAD_FUSION,
         &GUARD_BOUNDS,
@@ -264,6 +267,7 @@ pub use register_promotion::PASS as REGISTER_PROMOTION;
 pub use register_transposition::PASS as REGISTER_TRANSPOSITION;
 pub use reverse_if_conversion::PASS as REVERSE_IF_CONVERSION;
 pub use rotating_registers::PASS as ROTATING_REGISTERS;
+pub use row_lanes::PASS as ROW_LANES;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use skewed_rows::PASS as SKEWED_ROWS;

@@ -247,6 +247,11 @@ fn clamps_that_are_tested_once() {
 }
 
 #[test]
+fn rows_in_lanes() {
+    check_same(&passes::ROW_LANES, &[0, 1, 7, 8, 9, 33]);
+}
+
+#[test]
 fn conditional_moves_in_chains() {
     check_same(&passes::CONDITIONAL_MOVES, &[0, 1, 2, 9]);
 }
