@@ -60,8 +60,8 @@ enum Ends {
     Inside,
 }
 
-/// Whether how much an iteration has to do is data: elements that it reads, or numbers that it makes
-/// of such. What a number from outside says is the same for all iterations.
+/// Whether how much an iteration has to do is data: elements that it reads, or numbers that it
+/// makes of such. What a number from outside says is the same for all iterations.
 fn by_data(body: &[Stmt]) -> Option<Ends> {
     let element = |access: &Access| !access.indices.is_empty();
     let mut made = BTreeSet::new();
