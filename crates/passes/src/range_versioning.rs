@@ -340,7 +340,8 @@ impl<'l> Walk<'l> {
         if !self.stays(&found.low) || !self.stays(&found.high) {
             return None;
         }
-        // Behind a natural number the room is a number of 64 bits.
+        // Behind a natural number the room is a number of 64 bits: a limit below 0 would be
+        // outside of the array in the first iteration.
         let low = found.low.clone();
         if !matches!(low, Expr::Int(0..)) {
             return None;
