@@ -206,15 +206,7 @@ impl Front {
             Schedule::Usual if lowered.undecided => {
                 let usual = with_default_passes(lowered.clone());
                 let auto = Request { schedule: Schedule::Auto, ..request.clone() };
-                let affine = match passes::EARLY_EXIT.run(&lowered.function) {
-                    // As instances of statements, the turns behind the end would run as well.
-                    Some(function) => {
-                        let (mut applied, pass) = (lowered.applied, passes::EARLY_EXIT.name());
-                        applied.push(Applied { pass, function: function.clone() });
-                        c::nest_by_nest(Lowered { function, applied, ..lowered }, &auto)
-                    }
-                    None => c::scheduled(&self.source, lowered, &auto, false).ok(),
-                };
+                let affine = c::affine(&self.source, lowered, &auto).ok();
                 let affine = affine.map(|affine| (AFFINE, affine));
                 candidates::chosen([Some((DEFAULT_PASSES, usual)), affine], request).map(finished)
             }
@@ -223,7 +215,7 @@ impl Front {
             // Nothing that is asked for by name is slower than what comes without.
             Schedule::Auto => {
                 let usual = with_default_passes(lowered.clone());
-                let affine = c::scheduled(&self.source, lowered, request, false)?;
+                let affine = c::affine(&self.source, lowered, request)?;
                 candidates::chosen([Some((AFFINE, affine)), Some((DEFAULT_PASSES, usual))], request)
                     .map(finished)
             }
