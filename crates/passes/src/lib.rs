@@ -18,6 +18,7 @@
 
 mod accumulator_coalescing;
 mod array_expansion;
+mod bit_field_strips;
 mod buffer_sharing;
 mod cache_tiling;
 mod complete_unrolling;
@@ -38,17 +39,20 @@ mod lane_unrolling;
 mod loop_coalescing;
 mod loop_collapsing;
 mod loop_distribution;
+mod loop_unswitching;
 mod one_thread_fusion;
 mod outer_loop_vectorization;
 mod pass;
 mod pivot_splitting;
 mod predictive_commoning;
 mod range_propagation;
+mod range_versioning;
 mod reduction_lanes;
 mod register_promotion;
 mod register_transposition;
 mod reverse_if_conversion;
 mod rotating_registers;
+mod row_lanes;
 mod scalar_expansion;
 mod scalar_replacement;
 mod skewed_rows;
@@ -67,13 +71,14 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 42] = [
+pub const ALL: [&Pass; 46] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
     &SIMPLIFICATION,
     &SIMPLIFICATION_FOR_C,
     &STRIP_MINING,
+    &BIT_FIELD_STRIPS,
     &INDEX_SET_SPLITTING,
     &GUARD_STRIDING,
     &GUARD_BOUNDS,
@@ -92,9 +97,12 @@ pub const ALL: [&Pass; 42] = [
     &LOOP_COALESCING,
     &LOOP_COLLAPSING,
     &UNROLL_AND_JAM,
+    &ROW_LANES,
     &INVARIANT_CODE_MOTION,
     &INVARIANT_FILLS,
     &LOOP_DISTRIBUTION,
+    &LOOP_UNSWITCHING,
+    &RANGE_VERSIONING,
     &STORE_FORWARDING,
     &SCALAR_REPLACEMENT,
     &REGISTER_PROMOTION,
@@ -118,10 +126,12 @@ pub const DEFAULT: Pipeline = Pipeline {
     about: "functional programs without `--schedule`",
     passes: &[
         &EARLY_EXIT,
+        &ROW_LANES,
         &REVERSE_IF_CONVERSION,
         &ONE_THREAD_FUSION,
         &GUARD_BOUNDS,
         &STRUCTURE_SPLITTING,
+        &BIT_FIELD_STRIPS,
         &INDEX_SET_SPLITTING,
         &CACHE_TILING,
         &ACCUMULATOR_COALESCING,
@@ -132,6 +142,8 @@ pub const DEFAULT: Pipeline = Pipeline {
         &LOOP_DISTRIBUTION,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
+        &LOOP_UNSWITCHING,
+        &RANGE_VERSIONING,
         &CONDITIONAL_MOVES,
     ],
 };
@@ -222,6 +234,7 @@ pub const PIPELINES: [&Pipeline; 8] =
 
 pub use accumulator_coalescing::PASS as ACCUMULATOR_COALESCING;
 pub use array_expansion::PASS as ARRAY_EXPANSION;
+pub use bit_field_strips::PASS as BIT_FIELD_STRIPS;
 pub use buffer_sharing::PASS as BUFFER_SHARING;
 pub use cache_tiling::PASS as CACHE_TILING;
 pub use complete_unrolling::PASS as COMPLETE_UNROLLING;
@@ -241,17 +254,20 @@ pub use lane_unrolling::PASS as UNROLLING_IN_LANES;
 pub use loop_coalescing::PASS as LOOP_COALESCING;
 pub use loop_collapsing::PASS as LOOP_COLLAPSING;
 pub use loop_distribution::PASS as LOOP_DISTRIBUTION;
+pub use loop_unswitching::PASS as LOOP_UNSWITCHING;
 pub use one_thread_fusion::PASS as ONE_THREAD_FUSION;
 pub use outer_loop_vectorization::PASS as OUTER_LOOP_VECTORIZATION;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
 pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use predictive_commoning::PASS as PREDICTIVE_COMMONING;
 pub use range_propagation::PASS as RANGE_PROPAGATION;
+pub use range_versioning::PASS as RANGE_VERSIONING;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
 pub use register_promotion::PASS as REGISTER_PROMOTION;
 pub use register_transposition::PASS as REGISTER_TRANSPOSITION;
 pub use reverse_if_conversion::PASS as REVERSE_IF_CONVERSION;
 pub use rotating_registers::PASS as ROTATING_REGISTERS;
+pub use row_lanes::PASS as ROW_LANES;
 pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use skewed_rows::PASS as SKEWED_ROWS;

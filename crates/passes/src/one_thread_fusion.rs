@@ -8,12 +8,17 @@
 //! The version for one thread stands under a test of the number of threads; the three loops remain
 //! its other branch.
 //!
+//! A total of integers is the difference of the sums before and behind its block, since sums of
+//! integers wrap around: then nothing is added twice.
+//!
 //! The three loops have the same bounds, and iteration `i` of the last one reads of what the second
 //! one writes only what iteration `i - 1` wrote, as first subscripts show. Left out: other loops in
 //! front of each other, whose results no parallel loop waits for.
 
 use loops::visit::{check_depth, names, substitute, with_distinct_locals};
-use loops::{Access, Expr, Function, Loop, LoopKind, Name, Stmt, simplify::tidy};
+use loops::{
+    Access, Assign, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt, simplify::tidy,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::labels::with_own_labels;
@@ -142,7 +147,14 @@ impl Scan<'_> {
         let var = Expr::Var(self.totals.var.clone());
         let here = |l: &Loop| substitute(&l.body, &BTreeMap::from([(l.var.clone(), var.clone())]));
         let (before, after) = (&self.totals.body, here(self.elements));
-        let mut body = side_by_side(before, &after).unwrap_or_else(|| [before.clone(), after].concat());
+        let mut body = match side_by_side(before, &after) {
+            Some(body) => {
+                let integer =
+                    |local: &loops::Local| matches!(local.elem, Elem::Scalar(Scalar::I32 | Scalar::I64));
+                summed_once(&body, &integer).unwrap_or(body)
+            }
+            None => [before.clone(), after].concat(),
+        };
         body.extend(here(self.sums));
         let fused = Loop { kind: LoopKind::Sequential, body, ..self.totals.clone() };
         Some(set.into_iter().chain([Stmt::Loop(fused)]).collect())
@@ -184,6 +196,99 @@ fn side_by_side(first: &[Stmt], second: &[Stmt]) -> Option<Vec<Stmt>> {
     out.extend(end);
     out.extend(other_end);
     Some(out)
+}
+
+/// What is done with a local number in a body with one loop, if it is a sum: its first value, what
+/// is added before the loop, and in it.
+#[derive(Default)]
+struct Sum<'b> {
+    first: Option<&'b Expr>,
+    before: Option<&'b Expr>,
+    inside: Option<&'b Expr>,
+}
+
+impl<'b> Sum<'b> {
+    fn of(body: &'b [Stmt], name: &Name) -> Option<Sum<'b>> {
+        let mut sum = Sum::default();
+        let adds = |a: &Assign| a.update.is_some_and(|update| update.op == ReduceOp::Add);
+        for stmt in body {
+            match stmt {
+                Stmt::Assign(a) if a.target == Access::scalar(name.clone()) => match (&sum.first, a.update) {
+                    (None, None) => sum.first = Some(&a.value),
+                    (Some(_), Some(_)) if adds(a) && sum.before.is_none() && sum.inside.is_none() => {
+                        sum.before = Some(&a.value);
+                    }
+                    _ => return None,
+                },
+                Stmt::Loop(l) => {
+                    for a in loops::visit::assigns(&l.body).filter(|a| a.target.array == *name) {
+                        if !adds(a) || sum.inside.is_some() {
+                            return None;
+                        }
+                        sum.inside = Some(&a.value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Some(sum)
+    }
+}
+
+/// A body in which a total of integers is the difference of two other sums; none if it has no total
+/// of the numbers that another sum takes.
+fn summed_once(body: &[Stmt], is_integer: &dyn Fn(&loops::Local) -> bool) -> Option<Vec<Stmt>> {
+    let names = || loops::visit::locals(body).filter(|local| is_integer(local)).map(|local| &local.name);
+    // Where the total goes, once, behind the loop.
+    let goes = |total: &Name| {
+        let load = Expr::scalar(total.clone());
+        let place = body.iter().position(|stmt| matches!(stmt, Stmt::Assign(a) if a.value == load))?;
+        let read = loops::visit::loads(body).filter(|access| access.array == *total).count();
+        let behind = body[..place].iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
+        (read == 1 && behind).then_some(place)
+    };
+    for total in names() {
+        let (Some(place), Some(sum)) = (goes(total), Sum::of(body, total)) else { continue };
+        let (Some(first), None, Some(inside)) = (sum.first, sum.before, sum.inside) else { continue };
+        for name in names().filter(|name| *name != total) {
+            let Some(other) = Sum::of(body, name) else { continue };
+            let (Some(start), Some(before), Some(more)) = (other.first, other.before, other.inside) else {
+                continue;
+            };
+            let stays = start
+                .arrays()
+                .iter()
+                .all(|array| !body[..place].iter().any(|s| s.nodes().any(|s| s.writes(array))));
+            if !same(first, before) || !same(inside, more) || !stays {
+                continue;
+            }
+            let value = Expr::scalar(name.clone()) - start.clone();
+            let mut new = body.to_vec();
+            if let Stmt::Assign(a) = &mut new[place] {
+                a.value = value;
+            }
+            return Some(without(&new, total));
+        }
+    }
+    None
+}
+
+/// The statements without those that declare or set a number.
+fn without(stmts: &[Stmt], name: &Name) -> Vec<Stmt> {
+    let keeps = |stmt: &&Stmt| match stmt {
+        Stmt::Local(local) => local.name != *name,
+        other => !other.writes(name),
+    };
+    let one = |stmt: &Stmt| stmt.map(&mut Expr::clone, &mut |inner| without(inner, name));
+    stmts.iter().filter(keeps).map(one).collect()
+}
+
+/// Whether two expressions are the same element, at subscripts that are equal.
+fn same(a: &Expr, b: &Expr) -> bool {
+    let (Expr::Load(a), Expr::Load(b)) = (a, b) else { return false };
+    let equal = |(a, b): (&Expr, &Expr)| tidy(&(a.clone() - b.clone())) == Expr::Int(0);
+    let places = a.indices.len() == b.indices.len() && a.indices.iter().zip(&b.indices).all(equal);
+    a.array == b.array && a.path == b.path && places
 }
 
 /// Whether an access is of the elements that belong to the variable and a number more.

@@ -291,7 +291,7 @@ fn is_small(local: &Local) -> bool {
 
 /// Whether no iteration reads or writes what another one writes: all that is written, but for what
 /// is local, has the loop's variable as one and the same subscript wherever it occurs.
-fn are_independent(l: &Loop) -> bool {
+pub(crate) fn are_independent(l: &Loop) -> bool {
     let own: BTreeSet<&Name> = locals(&l.body).map(|local| &local.name).collect();
     let written: BTreeSet<&Name> = assigns(&l.body).map(|a| &a.target.array).collect();
     let all: Vec<&Access> = assigns(&l.body).map(|a| &a.target).chain(loads(&l.body)).collect();

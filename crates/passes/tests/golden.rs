@@ -232,6 +232,26 @@ fn loop_distribution_around_calls() {
 }
 
 #[test]
+fn strips_at_a_bit() {
+    check_same(&passes::BIT_FIELD_STRIPS, &[1, 2, 3, 9, 70]);
+}
+
+#[test]
+fn choices_before_loops() {
+    check_same(&passes::LOOP_UNSWITCHING, &[1, 2, 9]);
+}
+
+#[test]
+fn clamps_that_are_tested_once() {
+    check_same(&passes::RANGE_VERSIONING, &[1, 2, 5, 9, 20]);
+}
+
+#[test]
+fn rows_in_lanes() {
+    check_same(&passes::ROW_LANES, &[0, 1, 7, 8, 9, 33]);
+}
+
+#[test]
 fn conditional_moves_in_chains() {
     check_same(&passes::CONDITIONAL_MOVES, &[0, 1, 2, 9]);
 }

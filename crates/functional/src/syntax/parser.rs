@@ -156,6 +156,11 @@ impl<'a> Parser<'a> {
         if let Some(span) = opened {
             diagnostic = diagnostic.context(span, "this is not finished");
         }
+        if self.is(".") && self.peek(1) == TokenKind::Number {
+            diagnostic = diagnostic.help(
+                "the parts of a pair are `fst p` and `snd p`, or names in a pattern: `\\(x, y) -> ...`",
+            );
+        }
         self.report(diagnostic);
     }
 

@@ -316,6 +316,19 @@ pub fn scheduled(
     Ok(Lowered { function, applied, original: Some(lowered.function), notes, reassociated, ..lowered })
 }
 
+/// A functional program after the affine scheduler. Where loops can end early they do, and what is
+/// in them is scheduled: as instances of statements, the turns behind the end would run.
+pub(super) fn affine(source: &Source, lowered: Lowered, request: &Request) -> Result<Lowered, Failure> {
+    if let Some(function) = passes::EARLY_EXIT.run(&lowered.function) {
+        let mut early = lowered.clone();
+        early.applied.push(Applied { pass: passes::EARLY_EXIT.name(), function: function.clone() });
+        if let Some(nests) = nest_by_nest(Lowered { function, ..early }, request) {
+            return Ok(nests);
+        }
+    }
+    scheduled(source, lowered, request, false)
+}
+
 /// A function that the model cannot hold as a whole, nest by nest, and one that takes it too long,
 /// as it is; none if it was refused for something else.
 fn by_nests(refused: &Failure, lowered: Lowered, request: &Request) -> Option<Lowered> {
@@ -328,6 +341,12 @@ fn by_nests(refused: &Failure, lowered: Lowered, request: &Request) -> Option<Lo
     if !request.schedule.is_auto() || !refused.diagnostics.iter().any(unheld) {
         return None;
     }
+    nest_by_nest(lowered, request)
+}
+
+/// A function with each of its nests that the model can hold scheduled for itself; none if there is
+/// nothing between them.
+fn nest_by_nest(lowered: Lowered, request: &Request) -> Option<Lowered> {
     let options = options(request).ok()?;
     let polyhedral::Apart { function, notes } = polyhedral::apart(&lowered.function, &options).ok()??;
     let reassociated = lowered.reassociated || request.reassociate;

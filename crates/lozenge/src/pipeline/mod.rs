@@ -206,7 +206,7 @@ impl Front {
             Schedule::Usual if lowered.undecided => {
                 let usual = with_default_passes(lowered.clone());
                 let auto = Request { schedule: Schedule::Auto, ..request.clone() };
-                let affine = c::scheduled(&self.source, lowered, &auto, false).ok();
+                let affine = c::affine(&self.source, lowered, &auto).ok();
                 let affine = affine.map(|affine| (AFFINE, affine));
                 candidates::chosen([Some((DEFAULT_PASSES, usual)), affine], request).map(finished)
             }
@@ -215,7 +215,7 @@ impl Front {
             // Nothing that is asked for by name is slower than what comes without.
             Schedule::Auto => {
                 let usual = with_default_passes(lowered.clone());
-                let affine = c::scheduled(&self.source, lowered, request, false)?;
+                let affine = c::affine(&self.source, lowered, request)?;
                 candidates::chosen([Some((AFFINE, affine)), Some((DEFAULT_PASSES, usual))], request)
                     .map(finished)
             }

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeSet;
 
-use loops::visit::nodes;
-use loops::{Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt};
+use loops::visit::{assigns, nodes};
+use loops::{Access, Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt};
 
 use crate::c::{CExpr, CStmt};
 use crate::openmp::helpers::Helper;
@@ -60,12 +60,30 @@ enum Ends {
     Inside,
 }
 
-/// Whether how much an iteration has to do is data.
+/// Whether how much an iteration has to do is data: elements that it reads, or numbers that it
+/// makes of such. What a number from outside says is the same for all iterations.
 fn by_data(body: &[Stmt]) -> Option<Ends> {
+    let element = |access: &Access| !access.indices.is_empty();
+    let mut made = BTreeSet::new();
+    loop {
+        let known = made.len();
+        let found = |access: &Access| element(access) || made.contains(&access.array);
+        let more: Vec<&Name> =
+            assigns(body).filter(|a| a.value.loads().any(found)).map(|a| &a.target.array).collect();
+        made.extend(more);
+        if made.len() == known {
+            break;
+        }
+    }
+    let data = |e: &Expr| e.loads().any(|access| element(access) || made.contains(&access.array));
+    ends_by(body, &data)
+}
+
+fn ends_by(body: &[Stmt], data: &dyn Fn(&Expr) -> bool) -> Option<Ends> {
     body.iter().find_map(|stmt| match stmt {
-        Stmt::Loop(l) if l.lower.has_loads() || l.upper.has_loads() || l.ends_early() => Some(Ends::Here),
-        Stmt::Loop(l) => by_data(&l.body).map(|_| Ends::Inside),
-        other => other.bodies().into_iter().find_map(by_data),
+        Stmt::Loop(l) if data(&l.lower) || data(&l.upper) || l.ends_early() => Some(Ends::Here),
+        Stmt::Loop(l) => ends_by(&l.body, data).map(|_| Ends::Inside),
+        other => other.bodies().into_iter().find_map(|inner| ends_by(inner, data)),
     })
 }
 
