@@ -34,7 +34,10 @@ pub(crate) struct OwnFunction {
 impl OwnFunction {
     /// The function that has nothing but the region as its body, if it is a plain one.
     pub fn of(original: &str, info: &RegionInfo) -> Option<OwnFunction> {
-        if info.braces {
+        // Of members that are `restrict` gcc says wrongly that they are apart, if it does not see who
+        // calls.
+        let members = info.variables.iter().any(|variable| variable.c_name.contains(['.', '>']));
+        if info.braces || members {
             return None;
         }
         let body = original[..info.bytes.start].rfind('{')? + 1;
