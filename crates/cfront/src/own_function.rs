@@ -6,7 +6,8 @@
 //! else the text is as fast as it was.
 //!
 //! Looked for in the characters of the file: what is not plain stays where it is. Left out: C++,
-//! functions that return something or do anything else, attributes that say more than that calls stay calls.
+//! functions that return something or do anything else, attributes that say more than that calls
+//! stay calls.
 
 use std::ops::Range;
 
@@ -34,8 +35,8 @@ pub(crate) struct OwnFunction {
 impl OwnFunction {
     /// The function that has nothing but the region as its body, if it is a plain one.
     pub fn of(original: &str, info: &RegionInfo) -> Option<OwnFunction> {
-        // Of members that are `restrict` gcc says wrongly that they are apart, if it does not see who
-        // calls.
+        // Of members that are `restrict` gcc says wrongly that they are apart, if it does not see
+        // who calls.
         let members = info.variables.iter().any(|variable| variable.c_name.contains(['.', '>']));
         if info.braces || members {
             return None;
