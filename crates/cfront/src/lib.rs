@@ -21,6 +21,7 @@ mod lexer;
 mod linear;
 mod lower;
 mod namespaces;
+mod own_function;
 mod parser;
 mod place;
 mod pragmas;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use loops::Diagnostic;
 
 use crate::codes;
+use crate::own_function::OwnFunction;
 use crate::region::{CFile, RegionInfo};
 use crate::source::Language;
 
@@ -24,6 +25,9 @@ pub struct Replacement {
     pub definitions: Vec<String>,
     /// Lines that define macros of the conditions; before these.
     pub macros: Vec<String>,
+    /// Whether the text of the region is to be as fast as it was: it runs where there is little
+    /// work.
+    pub keeps_pace: bool,
     /// Lines before and behind all functions of the file; the same ones once.
     pub around: Option<[&'static str; 2]>,
 }
@@ -96,12 +100,18 @@ fn spliced(
         if range.start < done || original.get(range.clone()).is_none() {
             return Err(Diagnostic::general(codes::PRAGMAS, "regions that overlap, or of another text"));
         }
+        let own = out.own_function(original, info, replacement).filter(|own| own.before >= done);
+        if let Some(own) = &own {
+            out.text.push_str(&original[done..own.before]);
+            out.text_alone(original, info, own);
+            done = own.before;
+        }
         out.text.push_str(&original[done..range.start]);
         // A region behind something on its line.
         if !out.text.is_empty() && !out.text.ends_with('\n') {
             out.text.push_str(newline);
         }
-        out.region(original, info, replacement);
+        out.region(original, info, replacement, own.as_ref());
         done = range.end;
         // A region on the last line of a file without a line end.
         if done == original.len() && !original[range].ends_with('\n') {
@@ -183,7 +193,63 @@ impl Writer<'_> {
         }
     }
 
-    fn region(&mut self, original: &str, info: &RegionInfo, replacement: &Replacement) {
+    /// The function that has the text of a region alone, where it pays to make one.
+    fn own_function(
+        &self,
+        original: &str,
+        info: &RegionInfo,
+        replacement: &Replacement,
+    ) -> Option<OwnFunction> {
+        let wanted = replacement.keeps_pace && self.language == Language::C;
+        wanted.then(|| OwnFunction::of(original, info)).flatten()
+    }
+
+    /// What runs where the result does not.
+    fn original(&mut self, original: &str, info: &RegionInfo, own: Option<&OwnFunction>) {
+        if let Some(own) = own {
+            return self.line(&format!("{}  ", info.indent), &own.call());
+        }
+        let first = original[..info.inside.start].matches('\n').count() + 1;
+        self.mark(first);
+        self.text.push_str(&original[info.inside.clone()]);
+        if !self.text.ends_with('\n') {
+            self.text.push_str(self.newline);
+        }
+    }
+
+    /// The text of a region as a function before the one that it is in.
+    fn text_alone(&mut self, original: &str, info: &RegionInfo, own: &OwnFunction) {
+        let line = |at: usize| original[..at].matches('\n').count() + 1;
+        let params = &original[own.params.clone()];
+        self.mark(line(own.start));
+        self.line("", &format!("__attribute__((noinline)) static void {}({params})", own.name));
+        self.line("", "{");
+        let declared = original[own.declarations.clone()].trim();
+        if !declared.is_empty() {
+            self.mark(line(own.declarations.start));
+            let text = original[own.declarations.clone()].trim_start_matches(['\r', '\n']);
+            self.text.push_str(text);
+            if !self.text.ends_with('\n') {
+                self.text.push_str(self.newline);
+            }
+        }
+        self.mark(line(info.inside.start));
+        self.text.push_str(&original[info.inside.clone()]);
+        if !self.text.ends_with('\n') {
+            self.text.push_str(self.newline);
+        }
+        self.line("", "}");
+        self.text.push_str(self.newline);
+        self.mark(line(own.before));
+    }
+
+    fn region(
+        &mut self,
+        original: &str,
+        info: &RegionInfo,
+        replacement: &Replacement,
+        own: Option<&OwnFunction>,
+    ) {
         let (indent, lines) = (&info.indent, info.lines);
         let at = lines.0;
         if info.braces {
@@ -208,12 +274,7 @@ impl Writer<'_> {
             self.mark(at);
             replacement.macros.iter().flat_map(|text| text.lines()).for_each(|text| self.line("", text));
             self.line(indent, &format!("if (!({all})) {{"));
-            let first = original[..info.inside.start].matches('\n').count() + 1;
-            self.mark(first);
-            self.text.push_str(&original[info.inside.clone()]);
-            if !self.text.ends_with('\n') {
-                self.text.push_str(self.newline);
-            }
+            self.original(original, info, own);
             self.mark(at);
             self.line(indent, "} else {");
             deeper.push_str("  ");

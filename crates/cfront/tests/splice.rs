@@ -114,3 +114,34 @@ fn functions_whose_calls_are_replaced_stay_in_use() {
     let out = put(text, &["  a;"]);
     assert!(out.contains("  a;\n  (void)twice;\n  /* endscop */\n"), "{out}");
 }
+
+/// The first region of a text whose own lines run for speed.
+fn put_beside(original: &str) -> String {
+    let file = parse(original, original, "put.c").expect("a file that is taken");
+    let conditions = vec!["n > 9".to_owned()];
+    let text = "  a;".to_owned();
+    let replacement = Replacement { text, conditions, keeps_pace: true, ..Replacement::default() };
+    splice(original, &file, &[replacement]).expect("a replacement of this file")
+}
+
+#[test]
+fn a_text_that_is_all_of_a_function_gets_one_of_its_own() {
+    let text = "int k;\n\n/* It. */\nstatic void f(int n, double x[n])\n{\n  int i, j = 1;\n#pragma scop\n  for (i = j; i < n; i++)\n    x[i] = 1;\n#pragma endscop\n}\n";
+    let expected = "int k;\n\n__attribute__((noinline)) static void lozenge_text_of_f(int n, double x[n])\n{\n  int i, j = 1;\n  for (i = j; i < n; i++)\n    x[i] = 1;\n}\n\n/* It. */\nstatic void f(int n, double x[n])\n{\n  int i, j = 1;\n  /* scop: lines 7 to 10 of the original */\n  if (!(n > 9)) {\n    lozenge_text_of_f(n, x); (void)i; (void)j;\n  } else {\n  a;\n";
+    let out = put_beside(text);
+    assert!(out.starts_with(expected), "{out}");
+}
+
+#[test]
+fn a_text_that_is_a_part_of_a_function_stays_where_it_is() {
+    let body = "#pragma scop\n  for (int i = 0; i < n; i++)\n    x[i] = 1;\n#pragma endscop\n";
+    for (head, behind) in [
+        ("int f(int n, double x[n])\n{\n", "  return 0;\n}\n"),
+        ("void g(void);\nvoid f(int n, double x[n])\n{\n  g();\n", "}\n"),
+        ("inline void f(int n, double x[n])\n{\n", "}\n"),
+        ("int lozenge_text_of_f;\nvoid f(int n, double x[n])\n{\n", "}\n"),
+    ] {
+        let out = put_beside(&format!("{head}{body}{behind}"));
+        assert!(out.contains("  if (!(n > 9)) {\n  for (int i = 0; i < n; i++)\n"), "{out}");
+    }
+}

@@ -78,7 +78,7 @@ pub fn function(original: &Function, generated: &Generated, limits: impl Into<Li
     let limits = limits.into();
     // A context of the checker's own: nothing that the makers of the code left behind is used.
     let known = Known::of(Role::Checker, original, limits)?;
-    limits.run(&known.ctx, || check(&known, generated))
+    known.checked(generated, || limits.run(&known.ctx, || check(&known, generated)))
 }
 
 fn check(known: &Known, generated: &Generated) -> Result<Checked> {

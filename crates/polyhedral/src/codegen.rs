@@ -27,7 +27,7 @@ use crate::names::{fresh, readable};
 use crate::tree::{Node, Tree};
 
 /// A generated function, and where its statements come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Generated {
     /// The function.
     pub function: Function,

@@ -10,6 +10,8 @@ use std::rc::Rc;
 use isl::Ctx;
 use loops::Function;
 
+use crate::check::Checked;
+use crate::codegen::Generated;
 use crate::dependence::{self, Dependence};
 use crate::fault::Result;
 use crate::limits::Limits;
@@ -27,6 +29,8 @@ pub(crate) struct Known {
     pub ctx: Ctx,
     pub model: Model,
     dependences: OnceCell<Vec<Dependence>>,
+    /// Code that was found to do the same, and what was looked at for that.
+    checked: RefCell<Vec<(Generated, Checked)>>,
 }
 
 type Pool = Vec<(Role, Function, Rc<Known>)>;
@@ -63,11 +67,27 @@ impl Known {
         }
         let ctx = Ctx::new();
         let model = limits.run(&ctx, || Model::extract_in(&ctx, function))?;
-        let known = Rc::new(Known { ctx, model, dependences: OnceCell::new() });
+        let known = Rc::new(Known { ctx, model, dependences: OnceCell::new(), checked: RefCell::default() });
         POOL.with_borrow_mut(|pool| {
             pool.iter_mut().for_each(|pool| pool.push((role, function.clone(), known.clone())));
         });
         Ok(known)
+    }
+
+    /// The result of a check of code that is said to do the same as the function; the same code is
+    /// looked at once. Several candidates may be the order of the text.
+    ///
+    /// # Errors
+    /// Those of the check; they are not remembered.
+    pub fn checked(&self, generated: &Generated, check: impl FnOnce() -> Result<Checked>) -> Result<Checked> {
+        let same = |(code, _): &&(Generated, Checked)| code == generated;
+        let known = self.checked.borrow().iter().find(same).map(|(_, found)| *found);
+        if let Some(found) = known {
+            return Ok(found);
+        }
+        let found = check()?;
+        self.checked.borrow_mut().push((generated.clone(), found));
+        Ok(found)
     }
 
     /// Its dependences.

@@ -241,11 +241,20 @@ fn optimized(function: &Function, options: &Options) -> Result<Optimized> {
         (None, None) => {
             let strict = candidates::best(function, options, bounds)?;
             match reduction_order::exact_updates(function).filter(|_| !any_parallel(&strict.function.body)) {
-                Some(exact) => candidates::with_and_without_freedom(&exact, function, options, bounds)?,
+                Some(exact) => {
+                    let free = candidates::best(&exact, options, bounds)?;
+                    candidates::with_or_without_freedom(free, strict, function, options)?
+                }
                 None => strict,
             }
         }
-        (None, Some(relaxed)) => candidates::with_and_without_freedom(relaxed, function, options, bounds)?,
+        (None, Some(relaxed)) => {
+            let free = candidates::best(relaxed, options, bounds)?;
+            match candidates::best(function, options, bounds) {
+                Ok(strict) => candidates::with_or_without_freedom(free, strict, function, options)?,
+                Err(_) => free,
+            }
+        }
     };
     result.applied.splice(..0, applied);
     result.report.as_written = result.function.body == function.body;

@@ -173,6 +173,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
     // The tests of sizes come first: the arithmetic of the others then fits.
     let of_sizes = sizes.len();
     let Tested { mut conditions, note } = versions::tested(source, info, sizes, request)?;
+    let keeps_pace = pays.is_some();
     // Not an assumption: results are the same.
     conditions.splice(of_sizes..of_sizes, pays.map(|pays| pays.condition));
     one.promise = Some(versions::promise(info, note.as_ref(), request));
@@ -192,6 +193,7 @@ fn rewritten(source: &Source, region: &cfront::Region, request: &Request) -> Res
         conditions,
         definitions,
         macros,
+        keeps_pace,
         around,
         ..Replacement::default()
     });

@@ -2,7 +2,7 @@
 //! original instance exactly once.
 
 use isl::{Dim, Map, MultiPwAff, PwAff, Set};
-use loops::{Code, Diagnostic, Expr};
+use loops::{Code, Diagnostic, Expr, Name};
 
 use super::describe;
 use super::inverse::guess;
@@ -25,6 +25,8 @@ pub(super) struct Copy<'a> {
     /// The new loops as functions of the original ones, and the instances that the copy runs, where
     /// both were found.
     pub inverse: Option<(Vec<PwAff>, Set)>,
+    /// Whether the new loops are said to be the original ones, each for itself.
+    pub unmoved: bool,
     /// What the new loops may be as functions of the original ones.
     guess: Option<Vec<PwAff>>,
 }
@@ -39,6 +41,12 @@ impl Copy<'_> {
         // Of nothing, everything is an inverse.
         if self.new.domain.is_empty()? {
             return Ok(false);
+        }
+        if self.unmoved {
+            let own = |k| PwAff::variable(&all.space()?, Dim::SET, k);
+            let functions = (0..self.new.loops.len()).map(own).collect::<isl::Result<Vec<_>>>()?;
+            // There and back again is the identity.
+            return self.inverted(functions, all).map(|()| true);
         }
         if let Some(functions) = self.guess.take()
             && self.invert_by(functions, all)?
@@ -75,8 +83,7 @@ impl Copy<'_> {
                 return Ok(false);
             }
         }
-        let covered = holds_everywhere(&self.new.domain, &inverse, all)?;
-        let run = if covered { all.clone() } else { self.new.domain.preimage(&inverse)?.intersect(all)? };
+        let run = self.run(&inverse, all)?;
         // From an instance to the new loops and back.
         for (k, function) in claim.pw_affs()?.iter().enumerate() {
             let own = PwAff::variable(&all.space()?, Dim::SET, k)?;
@@ -87,6 +94,21 @@ impl Copy<'_> {
         self.to_new = Map::from_multi_pw_aff(&inverse)?.intersect_domain(&run)?;
         self.inverse = Some((functions, run));
         Ok(true)
+    }
+
+    /// Takes functions that are known to be the inverse of the claim.
+    fn inverted(&mut self, functions: Vec<PwAff>, all: &Set) -> isl::Result<()> {
+        let inverse = MultiPwAff::from_list(&self.to_new.space()?, &functions)?;
+        let run = self.run(&inverse, all)?;
+        self.to_new = Map::from_multi_pw_aff(&inverse)?.intersect_domain(&run)?;
+        self.inverse = Some((functions, run));
+        Ok(())
+    }
+
+    /// The original instances that the copy runs.
+    fn run(&self, inverse: &MultiPwAff, all: &Set) -> isl::Result<Set> {
+        let covered = holds_everywhere(&self.new.domain, inverse, all)?;
+        if covered { Ok(all.clone()) } else { self.new.domain.preimage(inverse)?.intersect(all) }
     }
 }
 
@@ -215,7 +237,16 @@ pub(super) fn copy<'a>(
     }
     let to_new = to_old.reverse().map_err(fault::library)?;
     let guess = guessed(old, source, new, &claim.iterators)?;
-    Ok(Copy { new, original: position, to_old, to_new, inverse: None, guess })
+    let unmoved = is_identity(new, &claim.iterators);
+    Ok(Copy { new, original: position, to_old, to_new, inverse: None, unmoved, guess })
+}
+
+/// Whether a claim names the loops around a statement, each once and in their order.
+fn is_identity(new: &Statement, claim: &[Expr]) -> bool {
+    let vars = new.iterators();
+    let apart = vars.iter().enumerate().all(|(k, var)| !vars[..k].contains(var));
+    let same = |(e, var): (&Expr, &Name)| matches!(e, Expr::Var(name) if name == var);
+    apart && claim.len() == vars.len() && claim.iter().zip(&vars).all(same)
 }
 
 /// The new loops as functions of the original ones, where they can be guessed.

@@ -15,7 +15,7 @@ use super::copies::Copy;
 use super::violation;
 use crate::dependence::{Dependence, not_before, shared_loops};
 use crate::fault::{self, Result};
-use crate::model::{Around, Model};
+use crate::model::{Around, Model, Statement};
 
 /// A dependence holds in the new order, and no parallel loop carries it. `scopes` has the new loops
 /// around the declarations of local arrays.
@@ -65,21 +65,29 @@ fn by_functions<'a>(
     (source, (first, source_run)): (&Copy<'a>, &Inverse),
     (target, (second, target_run)): (&Copy<'a>, &Inverse),
 ) -> isl::Result<Found<'a>> {
+    // What stands where it stood is in the order of the text, which dependences have.
+    let kept = keeps_order(model, source, target);
+    let ordered = kept || dependence.reduction.is_some();
+    let shared = shared_loops(source.new, target.new);
+    let forbids = |level: &usize| forbidden(&source.new.loops[*level], (dependence, scope));
+    let Some(last) = (if ordered { (0..shared).rev().find(forbids) } else { Some(shared) }) else {
+        return Ok(None);
+    };
     let relation = dependence.relation.intersect_params(&model.context)?;
     let relation = relation.intersect_domain(source_run)?.intersect_range(target_run)?;
-    let pairs = relation.wrap()?;
+    let mut pairs = relation.wrap()?;
     if pairs.is_empty()? {
         return Ok(None);
     }
     let (sources, targets) = projections(&relation)?;
     let zero = PwAff::constant(&pairs.space()?, 0)?;
     let mut outer: Vec<PwAff> = Vec::new();
-    for level in 0..shared_loops(source.new, target.new) {
+    for level in 0..shared.min(last + 1) {
         let step = second[level].pullback(&targets)?.sub(&first[level].pullback(&sources)?)?;
         let around = &source.new.loops[level];
         // Different iterations have different storage where the declaration is inside.
         let apart = dependence.private && scope.contains(&around.number);
-        if dependence.reduction.is_none()
+        if !ordered
             && !apart
             && let Some(wrong) = possible(&pairs, &step.lt_set(&zero)?, &outer)?
         {
@@ -90,16 +98,34 @@ fn by_functions<'a>(
         {
             return Ok(Some((wrong.unwrap()?, Some(around))));
         }
-        outer.push(step);
+        if quotients(&step)? {
+            outer.push(step);
+            continue;
+        }
+        // Most dependences are carried by an outer loop: there is nothing left to ask then.
+        pairs = pairs.intersect(&step.eq_set(&zero)?)?;
+        if pairs.is_empty()? {
+            return Ok(None);
+        }
     }
-    let level = shared_loops(source.new, target.new);
-    if dependence.reduction.is_none()
-        && source.new.position[level] >= target.new.position[level]
+    if !ordered
+        && source.new.position[shared] >= target.new.position[shared]
         && let Some(wrong) = possible(&pairs, &pairs, &outer)?
     {
         return Ok(Some((wrong.unwrap()?, None)));
     }
     Ok(None)
+}
+
+/// Whether two copies are in the loops of their originals, and follow each other as these do.
+fn keeps_order(model: &Model, source: &Copy, target: &Copy) -> bool {
+    let (first, second) = (&model.statements[source.original], &model.statements[target.original]);
+    let shared = shared_loops(source.new, target.new);
+    let follows = |a: &Statement, b: &Statement| a.position[shared] < b.position[shared];
+    source.unmoved
+        && target.unmoved
+        && shared == shared_loops(first, second)
+        && follows(source.new, target.new) == follows(first, second)
 }
 
 /// Functions from pairs to their first and second halves.
@@ -115,21 +141,18 @@ fn projections(relation: &Map) -> isl::Result<(MultiPwAff, MultiPwAff)> {
     Ok((half(0, n, relation.space()?.domain()?)?, half(n, m, relation.space()?.range()?)?))
 }
 
+/// Whether a function has quotients.
+fn quotients(function: &PwAff) -> isl::Result<bool> {
+    Ok(function.pieces()?.iter().any(|(_, aff)| aff.dim(Dim::Div).is_ok_and(|n| n > 0)))
+}
+
 /// The pairs in `wrong` for which all of `outer` is zero, if there are any.
 fn possible(pairs: &Set, wrong: &Set, outer: &[PwAff]) -> isl::Result<Option<Set>> {
     let mut left = wrong.intersect(pairs)?;
     if left.is_empty()? {
         return Ok(None);
     }
-    // Those without quotients first: they say most.
-    let quotients = |function: &PwAff| -> isl::Result<bool> {
-        Ok(function.pieces()?.iter().any(|(_, aff)| aff.dim(Dim::Div).is_ok_and(|n| n > 0)))
-    };
-    let (mut hard, mut easy) = (Vec::new(), Vec::new());
     for function in outer {
-        if quotients(function)? { hard.push(function) } else { easy.push(function) }
-    }
-    for function in easy.into_iter().chain(hard) {
         let zero = PwAff::constant(&pairs.space()?, 0)?;
         left = left.intersect(&function.eq_set(&zero)?)?;
         if left.is_empty()? {

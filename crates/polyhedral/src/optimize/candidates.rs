@@ -96,19 +96,17 @@ const ORDER_OF_TEXT: &str = "the order of the text with parallel loops and lanes
 
 /// The best in the order of the text, unless the best with updates in any order is predicted to
 /// take less by a margin: more freedom gives no slower code.
-pub(super) fn with_and_without_freedom(
-    relaxed: &Function,
+pub(super) fn with_or_without_freedom(
+    free: Optimized,
+    strict: Optimized,
     function: &Function,
     options: &Options,
-    bounds: Bounds,
 ) -> Result<Optimized> {
-    let free = best(relaxed, options, bounds);
-    let (Ok(_), Ok(strict)) = (&free, best(function, options, bounds)) else { return free };
     let candidate = |name: &str, value: Optimized| (format!("{}, {name}", value.name(function)), value);
     // What keeps the order has more orders that are as fast, and the model sees no reuse in time:
     // so the first stays unless the other is predicted to be faster by a margin.
     let candidates =
-        [candidate("updates in the order of the text", strict), candidate("updates in any order", free?)];
+        [candidate("updates in the order of the text", strict), candidate("updates in any order", free)];
     let (mut result, lines, _) = chosen(candidates, options)?;
     // The candidates of the chosen one are listed behind these.
     let others = std::mem::replace(&mut result.report.candidates, lines);
