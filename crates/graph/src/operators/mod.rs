@@ -74,7 +74,7 @@ pub use epilogue::{After, Elementwise, Source, elementwise, fits};
 pub use indices::{Indices, indices};
 pub use packing::Packing;
 pub use schedule::{compiled, compiled_with, schedule};
-pub use storage_type::{carrier, decode, encode};
+pub use storage_type::{carrier, decode, encode, stored};
 pub use table::{Elements, Entry, Role, TABLE, Work, lookup, page};
 pub use tiles::Cut;
 

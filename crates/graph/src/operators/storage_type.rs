@@ -254,6 +254,30 @@ pub fn decode(tensor: &Tensor) -> Option<loops::Tensor> {
     Some(loops::Tensor { shape: tensor.dims.clone(), data })
 }
 
+/// An array of the element type's own numbers, such as bytes for `u8`, as the type is stored. Other
+/// arrays come back as they are.
+pub fn stored(elem: ElementType, given: loops::Tensor) -> loops::Tensor {
+    macro_rules! bytes {
+        ($v:expr) => {
+            $v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()
+        };
+    }
+    let own = given.data.elem().as_scalar().is_some_and(|scalar| ElementType::from(scalar) == elem);
+    let bytes = match &given.data {
+        _ if !own => return given,
+        Data::F16(v) => bytes!(v),
+        Data::I8(v) => bytes!(v),
+        Data::U8(v) => v.clone(),
+        Data::I16(v) => bytes!(v),
+        Data::U16(v) => bytes!(v),
+        Data::U32(v) => bytes!(v),
+        Data::U64(v) => bytes!(v),
+        _ => return given,
+    };
+    let tensor = Tensor::raw(elem, given.shape.clone(), bytes.into());
+    tensor.and_then(|tensor| decode(&tensor)).unwrap_or(given)
+}
+
 /// The tensor of this element type whose elements are stored in a value of the language.
 pub fn encode(elem: ElementType, value: &loops::Tensor) -> Option<Tensor> {
     crate::tensor::elements(&value.shape)?;
@@ -293,4 +317,23 @@ pub(super) fn numbers(tensor: &Tensor) -> Option<Vec<f64>> {
         Data::Bool(v) => v.into_iter().map(|x| f64::from(u8::from(x))).collect(),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_of_own_numbers_are_stored() {
+        let array = |data: Data| loops::Tensor { shape: vec![2], data };
+        let halves = array(Data::F16(vec![loops::nearest_half(1.0), loops::nearest_half(-2.5)]));
+        assert_eq!(stored(ElementType::F16, halves).data, Data::F32(vec![1.0, -2.5]));
+        assert_eq!(stored(ElementType::U8, array(Data::U8(vec![0, 255]))).data, Data::I32(vec![0, 255]));
+        let signed = stored(ElementType::I16, array(Data::I16(vec![-1, 300])));
+        assert_eq!(signed.data, Data::I32(vec![-1, 300]));
+        // What is no array of that type is left to others to judge.
+        for data in [Data::I32(vec![1, 2]), Data::F32(vec![1.0, 2.0])] {
+            assert_eq!(stored(ElementType::U8, array(data.clone())).data, data);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Reads of local arrays and `out` parameters before anything has been written to them.
 //!
 //! Only what is certain is reported: no statement before the read, in the order of the text, writes
-//! any element of the array, and the read does not wait under a condition for a later iteration of a
-//! loop that writes it. The interpreter finds the rest.
+//! any element of the array, and the read does not wait under a condition for a later iteration of
+//! a loop that writes it. The interpreter finds the rest.
 
 use std::collections::BTreeSet;
 

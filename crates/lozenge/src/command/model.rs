@@ -447,7 +447,8 @@ fn inputs(
     for (k, port) in compiled.plan.inputs.iter().enumerate() {
         let scalar = Elem::Scalar(operators::carrier(port.elem).unwrap_or(loops::Scalar::F32));
         let shape = shape(port, sizes)?;
-        let tensor = match given.remove(&port.name) {
+        let own = given.remove(&port.name).map(|tensor| operators::stored(port.elem, tensor));
+        let tensor = match own {
             Some(tensor) if tensor.data.elem() == scalar && tensor.shape == shape => {
                 let kept = || operators::decode(&operators::encode(port.elem, &tensor)?);
                 let narrow = port.elem.scalar().is_none();
