@@ -4,7 +4,7 @@
 usage: compare.py LOZENGE [--small] [--operators] [--reps N] [--least] [--threads 1,2] [--only NAME,...]
 
 Each model is generated, rewritten by `lozenge optimize`, and run by both on the same random inputs: ours from what is left, onnxruntime from the original, which it
-optimises by itself. With --operators the models are single operators. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order). Times are the
+optimises by itself. With --operators the models are single operators. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order), of results in half precision below 2^-10. Times are the
 median of the repetitions after twenty-five that do not count, or with --least the least of them (for machines that do other things beside), with onnxruntime's in the same run.
 `theirs/ours` is onnxruntime's time over ours: above 1, ours is faster.
 The exit code is 1 if a model fails.
@@ -22,6 +22,8 @@ import numpy as np
 import onnxruntime as ort
 
 BOUND = 1e-4
+# A unit of the last place of results in half precision, which are rounded.
+HALF_BOUND = 2.0**-10
 # Values of the named extents of inputs.
 EXTENTS = {"full": {"batch": 1, "sequence": 128}, "small": {"batch": 2, "sequence": 5}}
 # Runs of either before those that count: fresh memory is slow.
@@ -61,6 +63,7 @@ OPERATORS = {
     "Depthwise": ("input x: f32[1, 96, 56, 56] input w: f32[96, 1, 3, 3]", "Conv(x, w) { group: 96, pads: [1, 1, 1, 1] }", "f32[1, 96, 56, 56]"),
     "ConvTranspose": ("input x: f32[1, 64, 32, 32] input w: f32[64, 32, 3, 3]", "ConvTranspose(x, w) { strides: [2, 2] }", "f32[1, 32, 65, 65]"),
     "MatMul": ("input x: f32[96, 128, 64] input w: f32[96, 64, 128]", "MatMul(x, w)", "f32[96, 128, 128]"),
+    "MatMulHalf": ("input x: f16[256, 512] input w: f16[512, 512]", "MatMul(x, w)", "f16[256, 512]"),
     "MatMulInteger": (
         f"input f: f32[128, 256] init w: i8[256, 512] = {any_bytes(256 * 512)} x, s, z = DynamicQuantizeLinear(f)",
         "MatMulInteger(x, w, z)",
@@ -97,7 +100,8 @@ def inputs_of(session, extents, seed):
         if port.type == "tensor(int64)":
             found[port.name] = generator.integers(0, 4, shape)
         else:
-            found[port.name] = generator.uniform(-1, 1, shape).astype(np.float32)
+            kind = np.float16 if port.type == "tensor(float16)" else np.float32
+            found[port.name] = generator.uniform(-1, 1, shape).astype(kind)
     return found
 
 
@@ -193,7 +197,7 @@ def main():
                     failed = True
                     continue
                 difference = float(np.max(np.abs(found.astype(np.float64) - expected)) / max(np.max(np.abs(expected)), 1e-30))
-                wrong = not difference <= BOUND
+                wrong = not difference <= (HALF_BOUND if expected.dtype == np.float16 else BOUND)
                 failed |= wrong
                 print(
                     f"{name:14} {threads:3} {seconds * 1e3:9.3f} ms {reference * 1e3:9.3f} ms {reference / seconds:13.2f} {difference:11.1e}"

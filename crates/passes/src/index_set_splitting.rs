@@ -166,7 +166,7 @@ fn clamps(stmts: &[Stmt], var: &Name, facts: &Facts) -> Option<(Expr, Expr)> {
                 first = Some(first.map_or(place, |first| first.max(place)));
             }
             (BinaryOp::Min, bound) => {
-                let place = simplify::expr(&(bound.clone() + (1 - by)), facts);
+                let place = simplify::expr(&(bound.clone() + 1i64.checked_sub(by)?), facts);
                 let nearest = match end {
                     Some(end) if facts.decide(CompareOp::Le, &end, &place) == Some(true) => end,
                     Some(end) if facts.decide(CompareOp::Le, &place, &end) != Some(true) => return None,

@@ -12,12 +12,12 @@ mod unfold;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use loops::{Code, Diagnostic, Name, Size, Span};
+use loops::{Code, Diagnostic, Name, Scalar, Size, Span};
 
 use crate::build::Supply;
 use crate::checked::{Checked, Entry};
 use crate::infer::TypedDef;
-use crate::infer::inferred_types::{Class, Ty};
+use crate::infer::inferred_types::{Class, HALF, Ty};
 use crate::infer::node::{Bind, Node};
 use crate::prim::Prim;
 use crate::term::{Binder, Definition, Lambda, Term, TermKind};
@@ -214,7 +214,11 @@ fn type_arguments(
             let class = class.map_or("data", Class::describe);
             let message =
                 format!("the type `{name}` of `{}` must be {class}, not `{ty}`", def.signature.name);
-            return Err(Diagnostic::general(Code("F0507"), message));
+            let diagnostic = Diagnostic::general(Code("F0507"), message);
+            return Err(match ty {
+                DataType::Scalar(Scalar::F16) => diagnostic.help(HALF),
+                _ => diagnostic,
+            });
         }
         types.insert(name.clone(), ty);
     }

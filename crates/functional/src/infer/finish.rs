@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use loops::{Code, Diagnostic, Name, Scalar, Size, Span};
 
 use super::Infer;
-use super::inferred_types::{Class, Ty};
+use super::inferred_types::{Class, HALF, Ty};
 use super::node::{Node, NodeKind};
 use super::solve::meta_of;
 use crate::syntax::ast::{INEXACT, NumberValue};
@@ -94,6 +94,7 @@ impl Infer<'_> {
             Ty::Array(..) => {
                 diagnostic.help("`mapPar f xs` applies `f` to each element, `zip xs ys` pairs elements")
             }
+            Ty::Scalar(Scalar::F16) => diagnostic.help(HALF),
             Ty::Idx(_) => diagnostic.help(
                 "`i64 i` is the value of an index; a subscript such as `xs[i + 1]` needs no conversion where it is in range",
             ),

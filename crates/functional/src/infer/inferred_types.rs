@@ -6,6 +6,9 @@ use loops::{Name, Scalar, Size};
 
 use crate::types::DataType;
 
+/// The way out where something computes in half precision.
+pub(crate) const HALF: &str = "half precision is only stored: compute with `f32 x`, and store `f16 y`";
+
 /// A type in which types and sizes may be unknown. An unknown size is a size parameter whose name
 /// starts with `?`.
 #[derive(Clone, PartialEq, Eq, Debug)]
