@@ -1,6 +1,6 @@
-//! Copies of the tokens of functions that return nothing, one for each call of them as a statement
-//! in a region. The call then stands for the statements of its copy: what is known of a name is
-//! known by its token, and each copy has tokens of its own.
+//! Copies of the tokens of functions, one for each call in a region that is a statement, or the
+//! whole value that a statement assigns. The call then stands for the statements of its copy: what
+//! is known of a name is known by its token, and each copy has tokens of its own.
 //!
 //! Not here: whether a function's body may take the place of its calls (`parser::helper`).
 
@@ -67,7 +67,8 @@ fn regions(tokens: &[Token]) -> Vec<Range<usize>> {
     pairs
 }
 
-/// The functions `void name(...) {...}` of a text, from the name to the last brace.
+/// The functions `void name(...) {...}` of a text, and those with loops and one `return` at the end,
+/// from the name to the last brace.
 fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usize>> {
     let mut found = BTreeMap::new();
     let (mut k, mut returns_nothing) = (0, false);
@@ -82,11 +83,12 @@ fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usi
                 None => return found,
             },
             Tok::Ident if word(text, &tokens[k]) == "void" => returns_nothing = true,
-            Tok::Ident if returns_nothing && is(tokens, k + 1, "(") => {
+            Tok::Ident if is(tokens, k + 1, "(") => {
                 let Some(close) = group(tokens, k + 1) else { return found };
                 if is(tokens, close, "{") {
                     let Some(end) = group(tokens, close) else { return found };
-                    let function = k..end;
+                    let taken = returns_nothing || ends_with_value(text, &tokens[close + 1..end - 1]);
+                    let function = if taken { k..end } else { 0..0 };
                     let plain = !tokens[function.clone()]
                         .iter()
                         .any(|t| matches!(t.tok, Tok::Scop | Tok::EndScop | Tok::Pragma));
@@ -94,7 +96,7 @@ fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usi
                     if found.contains_key(name) {
                         // C++ has several functions of one name.
                         found.insert(name, 0..0);
-                    } else if plain && function.len() <= MAX_TOKENS {
+                    } else if taken && plain && function.len() <= MAX_TOKENS {
                         found.insert(name, function);
                     }
                 }
@@ -108,7 +110,25 @@ fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usi
     found
 }
 
-/// The function that is called by a statement beginning at this token.
+/// Whether statements have loops, and one `return`, which is the last of them. Others compute a
+/// value by expressions, or are not taken.
+fn ends_with_value(text: &str, body: &[Token]) -> bool {
+    let words = |k: usize| if body[k].tok == Tok::Ident { word(text, &body[k]) } else { "" };
+    let count = |named: &[&str]| (0..body.len()).filter(|k| named.contains(&words(*k))).count();
+    count(&["return"]) == 1 && count(&["for", "while", "do"]) > 0 && last_return(text, body).is_some()
+}
+
+/// The `return` that statements end with.
+pub(crate) fn last_return(text: &str, body: &[Token]) -> Option<usize> {
+    let is_return = |t: &Token| t.tok == Tok::Ident && word(text, t) == "return";
+    let at = body.iter().rposition(is_return)?;
+    let begins = at == 0 || matches!(body[at - 1].tok, Tok::Punct(";" | "}"));
+    let semicolon = body[at..].iter().position(|t| t.tok == Tok::Punct(";"))?;
+    (begins && at + semicolon + 1 == body.len()).then_some(at)
+}
+
+/// The function that is called by a statement beginning at this token, or for all of the value
+/// that a statement assigns.
 fn called(
     text: &str,
     tokens: &[Token],

@@ -53,8 +53,8 @@ impl Lowering<'_> {
         let (diagnostics, blamed) = (self.diagnostics.len(), self.blamed.clone());
         let found = self.data(e).ok().filter(|(value, from)| match from {
             Type::F32 | Type::F64 => false,
-            // What has no sign is refused for wrapping around.
-            Type::Int(int) if !int.is_unsigned() && self.reading.by_data => {
+            // What has no sign is refused for wrapping around, unless addresses do as well.
+            Type::Int(int) if (!int.is_unsigned() || int.bits() == 64) && self.reading.by_data => {
                 value.has_loads() || value.computes_data()
             }
             _ => value.has_loads(),

@@ -12,7 +12,7 @@ use crate::parser::of_standard;
 use crate::scope::{Kept, Symbol};
 
 /// The way out where a function takes arrays: no word of the user says what it does with them.
-pub(super) const WITH_ARRAYS: &str = "write out what it does as loops; or end the region before the call and begin another one after it; a function of the file that computes one value can have expressions as its body, with the array passed by name, as in `f(A, i)`";
+pub(super) const WITH_ARRAYS: &str = "a function of this file takes the place of its call if it computes one value by expressions, or has one `return`, at its end, and a statement of its own assigns its value: `s = f(A, i);`; else write out what it does as loops, or end the region before the call and begin another one after it";
 
 impl Lowering<'_> {
     /// A call in a data expression.
@@ -153,7 +153,9 @@ impl Lowering<'_> {
                 kept => (
                     match kept {
                         Some(Kept::Itself) => "it calls itself, so its body cannot replace the call",
-                        Some(Kept::Loop) => "it has a loop, so its body cannot replace the call",
+                        Some(Kept::Loop) => {
+                            "it has a loop, so its body cannot replace a call in an expression"
+                        }
                         _ => "its effects are not known",
                     }
                     .to_string(),

@@ -24,7 +24,7 @@ use crate::linear::Linear;
 pub(super) const MOST_TRIES: usize = 200;
 
 /// Most loops in one another that are tried.
-const DEEPEST: usize = 4;
+pub(super) const DEEPEST: usize = 4;
 
 /// The bounds of a loop of the loop program.
 pub(super) struct Counted<'a> {

@@ -5,7 +5,9 @@ use loops::{BinaryOp, CompareOp, Expr as Hub, UnaryOp};
 
 use super::Lowering;
 use super::index::{Index, NotIndex, not, too_large};
+use super::resolve::Meaning;
 use crate::ast::{At, Binary, Expr, ExprKind, Unary};
+use crate::ctype::{CType, IntType};
 use crate::linear::Linear;
 
 /// A condition on loop variables and sizes.
@@ -21,6 +23,12 @@ pub struct Condition {
 impl Lowering<'_> {
     /// Translates a condition on loop variables and sizes.
     pub(super) fn condition(&mut self, e: &Expr) -> Result<Condition, NotIndex> {
+        if let Some((k, op)) = self.null_test(e) {
+            let name = self.res.objects[k].name.clone();
+            let given = self.computed_size(format!("{name} != 0"), format!("(long)({name} != 0)"));
+            let given = Index::variable(self.name_of(given), IntType::Int);
+            return self.comparison(op, given, Index::constant(0), e.at);
+        }
         match &e.kind {
             ExprKind::Binary(Binary::And, a, b) => {
                 let a = self.condition(a)?;
@@ -86,6 +94,34 @@ impl Lowering<'_> {
         }
     }
 
+    /// A pointer that the region does not move and that is compared with the null pointer, as in
+    /// `if (bias)`: an argument that callers may leave out.
+    fn null_test(&self, e: &Expr) -> Option<(usize, CompareOp)> {
+        let pointer = |e: &Expr| {
+            let ExprKind::Ident(_) = e.kind else { return None };
+            let Meaning::Object(k) = self.meaning(e) else { return None };
+            let object = &self.res.objects[k];
+            let stays = object.place.is_some()
+                && object.moved.is_empty()
+                && object.loops.is_empty()
+                && !object.ty.volatile
+                && !object.name.contains(['.', '-', '[']);
+            (stays && matches!(object.ty.ty, CType::Pointer { .. })).then_some(k)
+        };
+        match &e.kind {
+            ExprKind::Ident(_) => pointer(e).map(|k| (k, CompareOp::Ne)),
+            ExprKind::Binary(op @ (Binary::Eq | Binary::Ne), a, b) => {
+                let k = match (is_null(a), is_null(b)) {
+                    (false, true) => pointer(a)?,
+                    (true, false) => pointer(b)?,
+                    _ => return None,
+                };
+                Some((k, compare_op(*op)?))
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn comparison(
         &mut self,
         op: CompareOp,
@@ -123,6 +159,15 @@ impl Lowering<'_> {
             (other, ..) => other,
         };
         Ok(Condition { expr: Hub::compare(op, left, right.expr), holds, fails })
+    }
+}
+
+/// Whether an expression is `0` or `(void *)0`.
+fn is_null(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Int(value, _) => *value == 0,
+        ExprKind::Cast(ty, inner) => matches!(ty.ty, CType::Pointer { .. }) && is_null(inner),
+        _ => false,
     }
 }
 

@@ -254,7 +254,7 @@ impl Lowering<'_> {
     }
 
     /// Whether the value of a variable of the function may be read after the region.
-    fn is_named_after(&self, k: usize) -> bool {
+    pub(super) fn is_named_after(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
         let cx = self.cx;
         let counted = matches!(self.class(k), Class::LoopVariable(_));
@@ -311,7 +311,13 @@ impl Lowering<'_> {
                 None => {}
             }
         }
-        self.in_order(all)
+        let mut text = self.in_order(all);
+        let passed_on = self
+            .turned
+            .iter()
+            .filter(|turned| turned.all().any(|k| self.is_named_after(k) && self.turned_by(k).is_some()));
+        text.extend(passed_on.map(|turned| self.turned_text(turned)));
+        text
     }
 
     /// Values after the region of followed variables that have no statements in the loop
@@ -333,6 +339,7 @@ impl Lowering<'_> {
                     self.rely_on(k);
                     all.push((name, text));
                 }
+                None if self.turned_by(k).is_some() => {}
                 None => {
                     let message =
                         format!("the value of `{name}` after the region may be read, and is not known");

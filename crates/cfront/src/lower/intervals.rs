@@ -4,9 +4,12 @@
 //! before the region in intervals: from bounds of loops, sizes, and elements of arrays of
 //! subscripts.
 //!
+//! Addresses have 64 bits. So a subscript of 64 bits without a sign, `x[(size_t)row[k] * n + j]`, is
+//! computed as one with a sign: both name the same element, and so do their sums and products.
+//!
 //! Only in the reading that takes them as data ([`super::readings`]), which is the last one.
-//! Left out: types without a sign, and floating-point numbers other than a loop variable times a
-//! number.
+//! Left out: shorter types without a sign, quotients without a sign, and floating-point numbers
+//! other than a loop variable times a number.
 
 use loops::{Expr as Hub, Name, Scalar};
 
@@ -134,8 +137,7 @@ impl Lowering<'_> {
     /// An integer as data, as C computes it.
     fn as_data(&mut self, e: &Expr) -> Option<Hub> {
         let (diagnostics, blamed) = (self.diagnostics.len(), self.blamed.clone());
-        let signed = |ty: &Type| matches!(ty, Type::Int(int) if !int.is_unsigned());
-        let found = self.data(e).ok().filter(|(_, ty)| signed(ty));
+        let found = self.data(e).ok().filter(|(_, ty)| matches!(ty, Type::Int(int) if is_address_like(*int)));
         self.diagnostics.truncate(diagnostics);
         self.blamed = blamed;
         let (value, from) = found?;
@@ -186,11 +188,11 @@ impl Lowering<'_> {
         let depth = depth.checked_sub(1)?;
         if let Ok(index) = self.index(e) {
             let narrow = index.ty.promoted();
-            return (!narrow.is_unsigned()).then_some((self.between(&index.form)?, narrow));
+            return is_address_like(narrow).then_some((self.between(&index.form)?, narrow));
         }
         if let Some(product) = self.product_named(e) {
-            let signed = !product.ty.is_unsigned() && product.gathered.most.is_none();
-            return Some((self.of_polynomial(&product.polynomial)?, product.ty)).filter(|_| signed);
+            let known = is_address_like(product.ty) && product.gathered.most.is_none();
+            return Some((self.of_polynomial(&product.polynomial)?, product.ty)).filter(|_| known);
         }
         match &e.kind {
             ExprKind::Ident(_) => {
@@ -218,20 +220,23 @@ impl Lowering<'_> {
             ) => {
                 let ((a, left), (b, right)) = (self.interval(a, depth)?, self.interval(b, depth)?);
                 let ty = left.common(right);
-                (!ty.is_unsigned()).then(|| (Interval::of(*op, a, b), ty))
+                let quotient = matches!(op, Binary::Div | Binary::Rem);
+                let known = !ty.is_unsigned() || (is_address_like(ty) && !quotient);
+                known.then(|| (Interval::of(*op, a, b), ty))
             }
             ExprKind::Conditional(_, a, b) => {
                 let ((a, left), (b, right)) = (self.interval(a, depth)?, self.interval(b, depth)?);
                 let ty = left.common(right);
-                (!ty.is_unsigned()).then(|| (Interval::Either(Box::new(a), Box::new(b)), ty))
+                is_address_like(ty).then(|| (Interval::Either(Box::new(a), Box::new(b)), ty))
             }
             ExprKind::Cast(ty, a) => {
                 let CType::Int(int) = ty.ty else { return None };
-                if int.is_unsigned() || int.bits() < 32 {
+                if !is_address_like(int) {
                     return None;
                 }
                 match self.interval(a, depth) {
                     Some((interval, from)) => holds(int, from).then_some((interval, int)),
+                    None if int.is_unsigned() => None,
                     None => Some((self.scaled(a, depth)?, int)),
                 }
             }
@@ -440,7 +445,13 @@ fn greater(a: &str, b: &str) -> String {
     format!("(({a}) > ({b}) ? ({a}) : ({b}))")
 }
 
-/// Whether a type has all values of another one, both with a sign.
+/// Whether addresses that are computed in a type are those of integers without limit: it has a sign,
+/// or as many bits as an address.
+fn is_address_like(ty: IntType) -> bool {
+    ty.bits() >= 32 && (!ty.is_unsigned() || ty.bits() == 64)
+}
+
+/// Whether a type has all values of another one, or the same bits of an address.
 fn holds(ty: IntType, from: IntType) -> bool {
-    !ty.is_unsigned() && !from.is_unsigned() && ty.bits() >= from.bits()
+    is_address_like(ty) && is_address_like(from) && ty.bits() >= from.bits()
 }

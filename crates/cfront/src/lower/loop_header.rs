@@ -193,10 +193,18 @@ impl Lowering<'_> {
             self.take_value(*object, &around);
         }
         let carried = if set.is_ok() { self.carried(f, changed, &counted) } else { Vec::new() };
+        let plain = set.is_ok() && carried.is_empty() && along.is_empty() && step == 1;
+        let rotation = plain.then(|| self.rotation(f, changed)).flatten();
         self.begin_iteration(changed, &carried, &counted);
         let in_loop: Vec<(usize, Index)> =
             counted_here().filter_map(|k| Some((k, self.values.get(&k)?.clone()))).collect();
-        let body = if set.is_ok() { self.body(&f.body) } else { Err(Failed) };
+        let done = match (set, rotation, self.values.get(&k).cloned()) {
+            (Err(_), ..) => Err(Failed),
+            (_, Some(rotation), Some(value)) => {
+                self.rotated_loops(f, (k, &value), (changed, &rotation), (&counted, mark))
+            }
+            _ => self.body(&f.body).map(|body| vec![self.counted_loop(&counted, body)]),
+        };
         for object in counted_here() {
             self.active.remove(&object);
             self.values.remove(&object);
@@ -215,15 +223,19 @@ impl Lowering<'_> {
                 self.set_value(object, Value::Number(value), Vec::new());
             }
         }
-        Ok(vec![HubStmt::Loop(Loop {
-            var: hub.clone(),
-            lower: lower.expr,
-            upper: upper.expr,
-            step,
+        done
+    }
+
+    fn counted_loop(&self, loop_: &Counted<'_>, body: Vec<HubStmt>) -> HubStmt {
+        HubStmt::Loop(Loop {
+            var: loop_.hub.clone(),
+            lower: loop_.lower.expr.clone(),
+            upper: loop_.upper.expr.clone(),
+            step: loop_.step,
             kind: LoopKind::Sequential,
             reductions: Vec::new(),
-            body: body?,
-        })])
+            body,
+        })
     }
 
     fn header<'e>(&mut self, f: &'e For, at: At) -> Try<Header<'e>> {

@@ -32,6 +32,7 @@ mod reach;
 mod readings;
 mod reduction;
 mod resolve;
+mod rotating_pointers;
 mod row_test;
 mod size_steps;
 mod steps;
@@ -150,6 +151,8 @@ struct Lowering<'a> {
     strict: bool,
     /// Values that outer loop variables have after the region, where they are set at its top.
     finals: BTreeMap<usize, Option<Hub>>,
+    /// Pointers that loops pass around, and that are passed on after the region.
+    turned: Vec<rotating_pointers::Turned>,
     /// Conditionals around this place.
     branches: usize,
     /// Loop variables whose bounds are neighbours in an array.
@@ -242,6 +245,7 @@ impl<'a> Lowering<'a> {
             followed: Followed::default(),
             tracked: Rc::default(),
             entries: BTreeMap::new(),
+            turned: Vec::new(),
             entered: BTreeSet::new(),
             own: None,
             trials: 0,

@@ -222,7 +222,7 @@ impl Parser<'_> {
         Ok((name, ty, at))
     }
 
-    fn since_one(&self, pos: usize) -> crate::ast::At {
+    pub(super) fn since_one(&self, pos: usize) -> crate::ast::At {
         crate::ast::At { first: pos as u32, last: pos as u32 }
     }
 

@@ -9,6 +9,8 @@ use crate::lexer::Tok;
 use crate::namespaces::BY_USING;
 use crate::scope::Symbol;
 
+const LONG_DOUBLE: &str = "a constant of type `long double`";
+
 impl Parser<'_> {
     /// An expression with commas.
     pub fn expression(&mut self) -> Parsed<Expr> {
@@ -148,6 +150,10 @@ impl Parser<'_> {
                     }
                     let operand = self.unary()?;
                     let (at, height) = (self.since(first), operand.height);
+                    if let (CType::Double, Some(value)) = (&ty.ty, self.long_double(&operand)) {
+                        let kind = ExprKind::Float { value, single: value as f32, ty: CType::Double };
+                        return self.node(kind, at, height);
+                    }
                     return self.node(ExprKind::Cast(ty, Box::new(operand)), at, height);
                 }
                 _ => {}
@@ -370,6 +376,36 @@ impl Parser<'_> {
     }
 }
 
+impl Parser<'_> {
+    /// The double that a constant of type `long double` becomes, as in `DBL_MAX` of gcc, which is
+    /// `((double)1.797…e+308L)`. `None` where it lies so near the middle between two doubles that
+    /// the extended format decides.
+    fn long_double(&self, e: &Expr) -> Option<f64> {
+        let ExprKind::Unsupported(LONG_DOUBLE) = e.kind else { return None };
+        // The constant is in the middle of what may be parentheses around it.
+        let text = self.text_at(e.at.first.midpoint(e.at.last) as usize);
+        let digits = text.strip_suffix(['l', 'L'])?;
+        let value = digits.parse::<f64>().ok().filter(|value| value.is_normal())?;
+        let (own, exponent) = leading_digits(digits)?;
+        let (exact, power) = leading_digits(&format!("{value:.24e}"))?;
+        // Below half of the distance to the next double, by more than the extended format rounds.
+        let half = exact as f64 * ((value.abs().next_up() - value.abs()) / value.abs()) * 0.5;
+        (exponent == power && (own.abs_diff(exact) as f64) < half * 0.99).then_some(value)
+    }
+}
+
+/// The first 25 digits of a decimal number that is not 0, and the power of ten of the first one.
+fn leading_digits(text: &str) -> Option<(u128, i64)> {
+    let lower = text.to_ascii_lowercase();
+    let (mantissa, exponent) = lower.split_once('e').unwrap_or((&lower, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let zeros = digits.len() - digits.trim_start_matches('0').len();
+    let power = exponent.parse::<i64>().ok()?.checked_add(whole.len() as i64 - 1 - zeros as i64)?;
+    let leading = digits[zeros..].chars().chain(std::iter::repeat('0')).take(25).collect::<String>();
+    Some((leading.parse().ok()?, power))
+}
+
 fn unsupported(what: &'static str, at: At) -> Expr {
     Expr { kind: ExprKind::Unsupported(what), at, height: 1 }
 }
@@ -457,7 +493,7 @@ fn number(text: &str) -> Option<ExprKind> {
     if is_float {
         let (digits, ty) = match lower.as_bytes().last()? {
             b'f' => (&lower[..lower.len() - 1], CType::Float),
-            b'l' => return Some(ExprKind::Unsupported("a constant of type `long double`")),
+            b'l' => return Some(ExprKind::Unsupported(LONG_DOUBLE)),
             b'i' | b'j' => return Some(ExprKind::Unsupported("complex arithmetic")),
             _ => (lower.as_str(), CType::Double),
         };

@@ -1,18 +1,23 @@
-//! Calls of functions of the file that return nothing, as statements: the body of the function
-//! takes the place of the call, behind variables for its parameters.
+//! Calls of functions of the file as statements: the body of the function takes the place of the
+//! call, behind variables for its parameters. What a function returns at its end is assigned to what
+//! the call is assigned to (`y[k] = f(c, x[k]);`).
 //!
-//! Not here: functions that compute a value (`inline`).
+//! Not here: functions that compute a value by expressions (`inline`).
 
 use std::ops::Range;
 
 use super::{Parser, acts};
-use crate::ast::{At, Declaration, Expr, ExprKind, Init, Stmt, StmtKind, mentions};
+use crate::ast::{At, Binary, Declaration, Expr, ExprKind, Init, Stmt, StmtKind, mentions};
+use crate::copies::last_return;
 use crate::ctype::{CType, QType};
 use crate::lexer::Tok;
 use crate::namespaces::is_standard;
 use crate::scope::{Object, Place, Symbol};
 
-/// The body of a function that returns nothing.
+/// What waits to be assigned.
+const RETURNED: &str = "returned_value";
+
+/// The body of a function that returns nothing, or a value at its end.
 #[derive(Clone, Debug)]
 pub struct Helper {
     params: Vec<Declaration>,
@@ -20,6 +25,8 @@ pub struct Helper {
     name: usize,
     /// Tokens between its braces.
     body: Range<usize>,
+    /// The type of its value, and the token of its `return`.
+    returned: Option<(QType, usize)>,
     /// Names in the body that are the file's.
     free: Vec<(String, Symbol)>,
 }
@@ -42,12 +49,24 @@ impl Parser<'_> {
         let body = self.pos + 1..after - 1;
         let named =
             |p: &Declaration| rank(&p.ty.ty).is_some() && !p.name.is_empty() && p.at.first == p.at.last;
-        if !matches!(result.ty, CType::Void) || !params.iter().all(named) {
+        let returned = match &result.ty {
+            CType::Void => None,
+            ty if rank(ty) == Some(0) => {
+                let at = last_return(self.source.text, &self.source.tokens[body.clone()])?;
+                Some((QType::plain(ty.clone()), body.start + at))
+            }
+            _ => return None,
+        };
+        if !params.iter().all(named) {
             return None;
         }
         let words = || body.clone().map(|k| (k, self.word_at(k))).filter(|(_, word)| !word.is_empty());
-        let leaves = |word: &str| matches!(word, "return" | "goto" | "static" | "extern" | "asm" | "__asm__");
-        if words().any(|(_, word)| leaves(word) || word == name.0) {
+        let last = returned.as_ref().map(|(_, at)| *at);
+        let leaves = |(k, word): (usize, &str)| {
+            matches!(word, "goto" | "static" | "extern" | "asm" | "__asm__")
+                || (word == "return" && last != Some(k))
+        };
+        if words().any(|(k, word)| leaves((k, word)) || word == name.0) {
             return None;
         }
         // In C++, what a name stands for may follow from the place of the function, which its body
@@ -63,14 +82,22 @@ impl Parser<'_> {
             Some((word.to_owned(), symbol.clone()))
         };
         let free = words().filter_map(of_file).collect();
-        Some(Helper { params: params.to_vec(), name: name.1, body, free })
+        Some(Helper { params: params.to_vec(), name: name.1, body, returned, free })
     }
 
-    /// The statements that a call stands for, if its function says so and its arguments do nothing.
-    pub(super) fn statements_of(&mut self, call: &Expr) -> Option<StmtKind> {
+    /// The statements that a call stands for, if its function says so and its arguments do nothing:
+    /// a call alone, or one whose value is assigned.
+    pub(super) fn statements_of(&mut self, statement: &Expr) -> Option<StmtKind> {
+        let (call, target) = match &statement.kind {
+            ExprKind::Assign(op, target, call) if !acts(target) => (&**call, Some((*op, &**target))),
+            _ => (statement, None),
+        };
         let ExprKind::Call { function, args } = &call.kind else { return None };
         let Some(Symbol::Function(declared)) = self.scopes.lookup(function) else { return None };
         let helper = declared.helper.clone().filter(|h| h.params.len() == args.len())?;
+        if helper.returned.is_some() != target.is_some() {
+            return None;
+        }
         // What an argument does happens once in a call; names of the file mean what they meant.
         let hidden = |(name, symbol): &(String, Symbol)| match (symbol, self.scopes.lookup(name)) {
             (Symbol::Object(then), Some(Symbol::Object(now))) => then.at != now.at,
@@ -87,7 +114,7 @@ impl Parser<'_> {
         let moved = copy.checked_sub(helper.name)?;
         let arrays = self.arrays_of(&helper, args)?;
         let around = std::mem::replace(&mut self.arrays, arrays);
-        let block = self.deeper(|p| Ok(p.body_for(&helper, args, moved)));
+        let block = self.deeper(|p| Ok(p.body_for(&helper, args, target, moved)));
         self.arrays = around;
         self.scopes.truncate(depth);
         (self.pos, self.end) = (pos, end);
@@ -97,7 +124,13 @@ impl Parser<'_> {
     /// A parameter is a variable whose initial value is the argument. Where an argument has the
     /// name of a parameter, all of them have other names first. The tokens of the function are
     /// those of its definition, moved by `moved`.
-    fn body_for(&mut self, helper: &Helper, args: &[Expr], moved: usize) -> Option<StmtKind> {
+    fn body_for(
+        &mut self,
+        helper: &Helper,
+        args: &[Expr],
+        target: Option<(Option<Binary>, &Expr)>,
+        moved: usize,
+    ) -> Option<StmtKind> {
         let own: Vec<(&Declaration, Expr)> =
             helper.params.iter().zip(args.iter().cloned()).filter(|(p, _)| !is_array(p)).collect();
         let named = |name: &str| args.iter().any(|arg| mentions(arg, name));
@@ -123,21 +156,80 @@ impl Parser<'_> {
         for (p, value) in params.into_iter().zip(values) {
             inner.push(self.parameter(p.name.clone(), p, value, token(p.at.first)));
         }
-        (self.pos, self.end) = (helper.body.start + moved, helper.body.end + moved);
+        let last = helper.returned.as_ref().map_or(helper.body.end, |(_, at)| *at);
+        (self.pos, self.end) = (helper.body.start + moved, last + moved);
         self.scopes.push();
         let start = self.pos;
         let mut own = Vec::new();
         while self.tok() != Tok::End {
-            own.push(self.statement().ok()?);
+            self.statement_into(&mut own).ok()?;
         }
         let hides = |name: &str| own.iter().any(|stmt| declares(stmt, name));
         if self.arrays.iter().any(|(name, _)| hides(name)) {
             return None;
         }
+        let behind = match target {
+            Some(target) => self.returned(helper, target, moved, &mut own)?,
+            None => Vec::new(),
+        };
         let at = self.since(start);
         inner.push(Stmt { kind: StmtKind::Block(super::guards::without_labels(own)), at });
         outer.push(Stmt { kind: StmtKind::Block(inner), at });
+        if let [declared, set] = &behind[..] {
+            outer.insert(0, declared.clone());
+            outer.push(set.clone());
+        }
         Some(StmtKind::Block(outer))
+    }
+
+    /// Assigns what a function returns, as the last of its statements. If the function has something
+    /// else of a name in the target, the value waits outside of it: a declaration for before the
+    /// statements, and an assignment for behind them.
+    fn returned(
+        &mut self,
+        helper: &Helper,
+        (op, target): (Option<Binary>, &Expr),
+        moved: usize,
+        own: &mut Vec<Stmt>,
+    ) -> Option<Vec<Stmt>> {
+        let (ty, at) = helper.returned.as_ref()?;
+        (self.pos, self.end) = (at + moved + 1, helper.body.end + moved);
+        let value = self.expression().ok()?;
+        let value = self.convert(ty, value)?;
+        let here = self.since(at + moved);
+        // What inner blocks declare is gone at the end.
+        let last = |stmt: &Stmt, name: &str| match &stmt.kind {
+            StmtKind::Declare(all) => all.iter().any(|d| d.name == name),
+            _ => false,
+        };
+        let hidden = |name: &str| {
+            helper.params.iter().any(|p| p.name == name) || own.iter().any(|stmt| last(stmt, name))
+        };
+        if !names(target).into_iter().any(hidden) {
+            own.push(self.set(op, target.clone(), value, here)?);
+            return Some(Vec::new());
+        }
+        if names(target).contains(&RETURNED) {
+            return None;
+        }
+        let place = |token: usize| {
+            let kind = ExprKind::Ident(RETURNED.to_owned());
+            Expr { kind, at: self.since_one(token + moved), height: 1 }
+        };
+        let waiting = self.set(op, target.clone(), place(helper.name), here)?;
+        own.push(self.set(None, place(*at), value, here)?);
+        let (is_static, is_extern, init) = (false, false, None);
+        let at = self.since_one(helper.body.end + moved);
+        let d = Declaration { name: RETURNED.to_owned(), ty: ty.clone(), init, is_static, is_extern, at };
+        Some(vec![Stmt { kind: StmtKind::Declare(vec![d]), at: here }, waiting])
+    }
+
+    /// The statement `target op= value`.
+    fn set(&self, op: Option<Binary>, target: Expr, value: Expr, at: At) -> Option<Stmt> {
+        let height = value.height.max(target.height);
+        let kind = ExprKind::Assign(op, Box::new(target), Box::new(value));
+        let kind = StmtKind::Expr(self.node(kind, at, height).ok()?);
+        Some(Stmt { kind, at })
     }
 
     /// The arrays of several dimensions that parameters stand for. `None` if an argument is no
@@ -218,6 +310,15 @@ impl Parser<'_> {
         let declared = Declaration { name, init: Some(Init::Expr(value)), at, ..of.clone() };
         Stmt { kind: StmtKind::Declare(vec![declared]), at }
     }
+}
+
+/// The names in an expression.
+fn names(e: &Expr) -> Vec<&str> {
+    let mut all: Vec<&str> = crate::ast::parts(&e.kind).into_iter().flat_map(names).collect();
+    if let ExprKind::Ident(name) = &e.kind {
+        all.push(name);
+    }
+    all
 }
 
 /// Whether a statement declares a name.

@@ -1,13 +1,15 @@
 //! Inlines small functions of the file whose body is expressions, so that a region sees what they
 //! compute.
 //!
-//! A body may have initialised variables that keep their value, `if`s that return, and returns.
-//! Calls of other functions stay. Conversions to the types of parameters and of the result stay.
+//! A body may have variables and assignments to them and to parameters, `if`s around these, and
+//! returns. A variable that an `if` sets is a conditional expression behind it. Calls of other
+//! functions stay. Conversions to the types of parameters and of the result stay.
 //! Functions that are `static` without `inline` may be unused afterwards, and compilers warn of
 //! that. So the result names them (`(void)f;`).
 
 use super::{MAX_HEIGHT, Parser};
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::ast::{At, Binary, Declaration, Expr, ExprKind, Init, Unary, parts};
 use crate::ctype::{CType, IntType, QType};
@@ -28,8 +30,9 @@ pub struct Inline {
     value: Expr,
 }
 
-/// Variables of a body and what they stand for, the innermost last.
-type Bound = Vec<(String, Expr)>;
+/// Variables of a body and what they stand for, the innermost last. `None` where they have no value
+/// yet, or not on every way.
+type Bound = Vec<(String, Option<Rc<Expr>>)>;
 
 /// A statement of such a body.
 enum Step {
@@ -80,7 +83,7 @@ impl Parser<'_> {
             let object = Object::parameter(ty.clone(), *at);
             self.scopes.declare(name.clone(), Symbol::Object(object));
             let itself = Expr { kind: ExprKind::Ident(name.clone()), at: *at, height: 1 };
-            bound.push((name.clone(), itself));
+            bound.push((name.clone(), Some(Rc::new(itself))));
         }
         self.pos += 1;
         let value = self.steps(&mut bound, result).and_then(|steps| value(&steps, None));
@@ -127,52 +130,129 @@ impl Parser<'_> {
         let mut steps = Vec::new();
         while !self.is("}") {
             if !self.starts_type(self.pos) {
-                steps.push(self.step(bound, result)?);
+                self.step(bound, result, &mut steps)?;
                 continue;
             }
             for declared in self.declaration(Place::Local).ok()? {
-                let Some(Init::Expr(value)) = &declared.init else { return None };
                 scalar(&declared.ty.ty).filter(|_| !declared.is_static && !declared.is_extern)?;
-                let value = substitute(value, bound, None)?;
-                bound.push((declared.name, self.convert(&declared.ty, value).filter(small)?));
+                let value = match &declared.init {
+                    None => None,
+                    Some(Init::Expr(value)) => {
+                        let value = substitute(value, bound, None)?;
+                        Some(Rc::new(self.convert(&declared.ty, value).filter(small)?))
+                    }
+                    Some(_) => return None,
+                };
+                bound.push((declared.name, value));
             }
         }
         Some(steps)
     }
 
-    /// A `return`, or an `if` around such.
-    fn step(&mut self, bound: &Bound, result: &QType) -> Option<Step> {
+    /// A `return`, an `if`, a block or an assignment.
+    fn step(&mut self, bound: &mut Bound, result: &QType, steps: &mut Vec<Step>) -> Option<()> {
         if self.accept_word("return") {
             let value = self.expression().ok().filter(|_| self.accept(";"))?;
-            return self.convert(result, substitute(&value, bound, None)?).filter(small).map(Step::Return);
+            let value = self.convert(result, substitute(&value, bound, None)?).filter(small)?;
+            steps.push(Step::Return(value));
+            return Some(());
+        }
+        if self.is("{") {
+            let (inner, after) = self.branch(bound, result)?;
+            *bound = after;
+            steps.extend(inner);
+            return Some(());
+        }
+        if self.accept(";") {
+            return Some(());
         }
         if !self.accept_word("if") {
-            return None;
+            let e = self.expression().ok().filter(|_| self.accept(";"))?;
+            return self.assigned(&e, bound);
         }
         self.expect("(").ok()?;
         let cond = self.expression().ok().filter(|_| self.accept(")"))?;
         let cond = substitute(&cond, bound, None)?;
-        let then = self.branch(bound, result)?;
-        let otherwise = if self.accept_word("else") { self.branch(bound, result)? } else { Vec::new() };
-        Some(Step::If(cond, then, otherwise))
+        let (then, after) = self.branch(bound, result)?;
+        let (otherwise, or_after) = match self.accept_word("else") {
+            true => self.branch(bound, result)?,
+            false => (Vec::new(), bound.clone()),
+        };
+        *bound = match (falls(&then), falls(&otherwise)) {
+            (true, true) => self.merged(&cond, after, or_after)?,
+            (true, false) => after,
+            (false, _) => or_after,
+        };
+        if !then.is_empty() || !otherwise.is_empty() {
+            steps.push(Step::If(cond, then, otherwise));
+        }
+        Some(())
     }
 
-    fn branch(&mut self, bound: &Bound, result: &QType) -> Option<Vec<Step>> {
+    /// What variables hold where two ways meet.
+    fn merged(&self, cond: &Expr, then: Bound, otherwise: Bound) -> Option<Bound> {
+        let both = then.into_iter().zip(otherwise);
+        both.map(|((name, a), (_, b))| {
+            let (Some(a), Some(b)) = (a, b) else { return Some((name, None)) };
+            if Rc::ptr_eq(&a, &b) {
+                return Some((name, Some(a)));
+            }
+            let height = cond.height.max(a.height).max(b.height);
+            let parts = [cond, &a, &b].map(|e| Box::new(e.clone()));
+            let [c, a, b] = parts;
+            let value = node(ExprKind::Conditional(c, a, b), cond.at, height)?;
+            let value = self.convert(&QType::plain(self.type_of_name(&name)?), value).filter(small)?;
+            Some((name, Some(Rc::new(value))))
+        })
+        .collect()
+    }
+
+    /// An assignment to variables of the body, or several with commas.
+    fn assigned(&self, e: &Expr, bound: &mut Bound) -> Option<()> {
+        let (op, target, value) = match &e.kind {
+            ExprKind::Comma(list) => return list.iter().try_for_each(|e| self.assigned(e, bound)),
+            ExprKind::Cast(ty, value) if matches!(ty.ty, CType::Void) && !acts(value) => return Some(()),
+            ExprKind::Assign(op, target, value) => (*op, target, (**value).clone()),
+            ExprKind::Step(by, target) => {
+                let one = Expr { kind: ExprKind::Int(by.unsigned_abs(), IntType::Int), at: e.at, height: 1 };
+                (Some(if *by < 0 { Binary::Sub } else { Binary::Add }), target, one)
+            }
+            _ => return None,
+        };
+        let ExprKind::Ident(name) = &target.kind else { return None };
+        let ty = self.type_of_name(name).filter(|ty| scalar(ty).is_some())?;
+        let whole = match op {
+            None => value,
+            Some(op) => {
+                let height = value.height.max(target.height);
+                node(ExprKind::Binary(op, target.clone(), Box::new(value)), e.at, height)?
+            }
+        };
+        let value = self.convert(&QType::plain(ty), substitute(&whole, bound, None)?).filter(small)?;
+        bound.iter_mut().rev().find(|(own, _)| own == name)?.1 = Some(Rc::new(value));
+        Some(())
+    }
+
+    /// A statement, or a block, and what the variables around it hold after it.
+    fn branch(&mut self, bound: &Bound, result: &QType) -> Option<(Vec<Step>, Bound)> {
         self.deeper(|p| {
+            let (mut after, mut steps) = (bound.clone(), Vec::new());
             if !p.accept("{") {
-                return Ok(p.step(bound, result).map(|step| vec![step]));
+                let done = p.step(&mut after, result, &mut steps);
+                return Ok(done.map(|()| (steps, after)));
             }
             let depth = p.scopes.depth();
             p.scopes.push();
-            let steps = p.steps(&mut bound.clone(), result);
+            let steps = p.steps(&mut after, result);
             p.scopes.truncate(depth);
-            Ok(steps.filter(|_| p.accept("}")))
+            after.truncate(bound.len());
+            Ok(steps.filter(|_| p.accept("}")).map(|steps| (steps, after)))
         })
         .ok()?
     }
 
     /// An expression with a type, by a cast unless it has it already.
-    fn convert(&self, ty: &QType, value: Expr) -> Option<Expr> {
+    pub(super) fn convert(&self, ty: &QType, value: Expr) -> Option<Expr> {
         if same(&self.type_of(&value), &ty.ty) {
             return Some(value);
         }
@@ -195,7 +275,7 @@ impl Parser<'_> {
             };
             // What an argument does happens once in a call.
             (!acts(&arg)).then_some(())?;
-            bound.push((name.clone(), arg));
+            bound.push((name.clone(), Some(Rc::new(arg))));
         }
         self.calls_of_file(&inline.value).then_some(())?;
         let value = substitute(&inline.value, &bound, Some(at))?;
@@ -297,7 +377,10 @@ fn substitute(e: &Expr, bound: &Bound, place: Option<At>) -> Option<Expr> {
     let go = |e: &Expr| substitute(e, bound, place);
     let boxed = |e: &Expr| go(e).map(Box::new);
     let kind = match &e.kind {
-        ExprKind::Ident(name) => return bound.iter().rev().find(|(n, _)| n == name).map(|(_, v)| v.clone()),
+        ExprKind::Ident(name) => {
+            let (_, value) = bound.iter().rev().find(|(n, _)| n == name)?;
+            return value.as_deref().cloned();
+        }
         ExprKind::Int(..) | ExprKind::Float { .. } => e.kind.clone(),
         ExprKind::Call { function, args } => {
             let args = args.iter().map(go).collect::<Option<Vec<_>>>()?;

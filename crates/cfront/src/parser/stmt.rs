@@ -2,7 +2,8 @@
 
 use super::jumps::without_jumps;
 use super::{Parsed, Parser, acts};
-use crate::ast::{Binary, Expr, ExprKind, For, Stmt, StmtKind, mentions};
+use crate::ast::{Binary, Declaration, Expr, ExprKind, For, Init, Stmt, StmtKind, mentions};
+use crate::ctype::QType;
 use crate::lexer::Tok;
 use crate::scope::Place;
 
@@ -11,9 +12,34 @@ impl Parser<'_> {
     pub(crate) fn statements_to_end(&mut self) -> Parsed<Vec<Stmt>> {
         let mut out = Vec::new();
         while self.tok() != Tok::End {
-            out.push(self.statement()?);
+            self.statement_into(&mut out)?;
         }
         Ok(super::guards::without_labels(out).into_iter().map(super::jumps::outside).collect())
+    }
+
+    /// A statement of a block. `double s = f(x);` is two, if statements take the place of the call.
+    pub(super) fn statement_into(&mut self, out: &mut Vec<Stmt>) -> Parsed<()> {
+        let stmt = self.statement()?;
+        let StmtKind::Declare(declared) = &stmt.kind else {
+            out.push(stmt);
+            return Ok(());
+        };
+        if let [d @ Declaration { init: Some(Init::Expr(call)), is_static: false, .. }] = &declared[..]
+            && matches!(call.kind, ExprKind::Call { .. })
+        {
+            let target = Expr { kind: ExprKind::Ident(d.name.clone()), at: d.at, height: 1 };
+            let kind = ExprKind::Assign(None, Box::new(target), Box::new(call.clone()));
+            let set = Expr { kind, at: stmt.at, height: call.height + 1 };
+            if let Some(kind) = self.statements_of(&set) {
+                let ty = QType { constant: false, ..d.ty.clone() };
+                let plain = Declaration { init: None, ty, ..d.clone() };
+                out.push(Stmt { kind: StmtKind::Declare(vec![plain]), at: stmt.at });
+                out.push(Stmt { kind, at: stmt.at });
+                return Ok(());
+            }
+        }
+        out.push(stmt);
+        Ok(())
     }
 
     pub(super) fn statement(&mut self) -> Parsed<Stmt> {
@@ -242,7 +268,7 @@ impl Parser<'_> {
             if self.tok() == Tok::End {
                 return Err(self.expected("`}`"));
             }
-            out.push(self.statement()?);
+            self.statement_into(&mut out)?;
         }
         self.pos += 1;
         self.scopes.truncate(depth);

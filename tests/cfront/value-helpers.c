@@ -1,0 +1,42 @@
+/* Functions that correct their parameters, and functions with loops that return what they made. */
+static int clamped(int x, int low, int high)
+{
+  if (x < low)
+    x = low;
+  else if (x > high) {
+    int most = high;
+    x = most;
+  }
+  return x;
+}
+static double chosen(const double *x, int n, int i)
+{
+  double found;
+  i -= 1;
+  if (i < 0 || i >= n)
+    return -1;
+  if (x[i] > 0)
+    found = x[i];
+  else
+    found = 0;
+  found++;
+  return found;
+}
+static double sum(const double *x, int n)
+{
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s += x[i];
+  return s / n;
+}
+void use(int n, int m, double y[restrict n], const double *restrict x)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    y[i] = x[clamped(i + 2, 0, n - 1)] + chosen(x, n, i);
+    y[i] -= sum(x + i * m, m);
+    const double s = sum(x, n);
+    y[i] *= s;
+  }
+#pragma endscop
+}
