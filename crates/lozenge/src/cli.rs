@@ -397,6 +397,9 @@ pub struct Test {
     /// magnitude of an array.
     #[arg(long)]
     pub reassociate: bool,
+    /// C programs without pragmas: every loop nest that can be taken is tested.
+    #[arg(long)]
+    pub auto: bool,
 }
 
 /// The forms of C kernels that are measured.

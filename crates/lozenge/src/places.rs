@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use loops::access::accesses;
-use loops::{Access, Expr, Function, Loop, Name, ParamMode};
+use loops::{Access, BinaryOp, Expr, Function, Loop, Name, ParamMode};
 
 use crate::bind::{self, Sizes};
 
@@ -31,11 +31,13 @@ pub fn of(function: &Function, sizes: &Sizes) -> BTreeMap<Name, Range> {
             *range = (range.0.min(most), range.1 || ascending);
         }
     };
+    let values = values(function);
     for site in accesses(&function.body) {
         let Some(array) = param(&site.access.array) else { continue };
         for (subscript, extent) in site.access.indices.iter().zip(&array.dims) {
             let Some(extent) = bind::integer(extent, sizes) else { continue };
-            match plain(subscript) {
+            let computed = known(subscript, &values, DEEPEST);
+            match plain(&computed) {
                 Expr::Load(place) => narrow(&place.array, extent - 1, false),
                 Expr::Var(name) => {
                     let around = site.loops().find(|l| l.var == *name);
@@ -43,12 +45,74 @@ pub fn of(function: &Function, sizes: &Sizes) -> BTreeMap<Name, Range> {
                         narrow(&bound.array, extent, true);
                     }
                 }
-                _ => {}
+                _ => {
+                    let loads: Vec<&Access> = computed.loads().collect();
+                    let last = |name: &Name| {
+                        let around = site.loops().find(|l| l.var == *name);
+                        around.map_or_else(
+                            || sizes.get(name).copied(),
+                            |l| bind::integer(&l.upper, sizes).map(|end| (end - 1).max(0)),
+                        )
+                    };
+                    // The largest numbers at which the subscript stays below the extent.
+                    let fits = |most: &i64| {
+                        greatest(&computed, *most, &last).is_some_and(|at| (0..extent).contains(&at))
+                    };
+                    let most = [extent - 1, 1000, 100, 30, 10, 3, 1, 0].into_iter().find(fits);
+                    for (load, most) in loads.into_iter().filter_map(|load| Some((load, most?))) {
+                        narrow(&load.array, most, false);
+                    }
+                }
             }
         }
     }
     let range = |(most, ascending)| if ascending { Range::Ascending(most) } else { Range::Below(most + 1) };
     found.into_iter().map(|(name, of)| (name, range(of))).collect()
+}
+
+/// How far values are looked into.
+const DEEPEST: usize = 6;
+
+/// Local integers that are set once, and to what.
+fn values(function: &Function) -> BTreeMap<Name, Option<Expr>> {
+    let mut all: BTreeMap<Name, Option<Expr>> = BTreeMap::new();
+    for assign in loops::visit::assigns(&function.body) {
+        if assign.target.indices.is_empty() {
+            let value = assign.update.is_none().then(|| assign.value.clone());
+            all.entry(assign.target.array.clone()).and_modify(|own| *own = None).or_insert(value);
+        }
+    }
+    all
+}
+
+/// An expression with the values of local integers in their place.
+fn known(e: &Expr, values: &BTreeMap<Name, Option<Expr>>, depth: usize) -> Expr {
+    match e {
+        Expr::Load(access) if access.indices.is_empty() && depth > 0 => match values.get(&access.array) {
+            Some(Some(value)) => known(value, values, depth - 1),
+            _ => e.clone(),
+        },
+        Expr::Load(_) => e.clone(),
+        _ => e.map_children(&mut |child| known(child, values, depth)),
+    }
+}
+
+/// The greatest value of a sum of products, where all that is loaded is at most `most` and nothing
+/// is negative.
+fn greatest(e: &Expr, most: i64, last: &dyn Fn(&Name) -> Option<i64>) -> Option<i64> {
+    let go = |e: &Expr| greatest(e, most, last);
+    match e {
+        Expr::Int(value) => Some(*value),
+        Expr::I32(value) => Some(i64::from(*value)),
+        Expr::Var(name) => last(name),
+        Expr::Load(_) => Some(most),
+        Expr::Cast(to, inner) if to.is_int() => go(inner),
+        Expr::Binary(BinaryOp::Add, a, b) => go(a)?.checked_add(go(b)?),
+        Expr::Binary(BinaryOp::Mul, a, b) => go(a)?.checked_mul(go(b)?),
+        Expr::Binary(BinaryOp::Min, a, b) => Some(go(a)?.min(go(b)?)),
+        Expr::Binary(BinaryOp::Max, a, b) => Some(go(a)?.max(go(b)?)),
+        _ => None,
+    }
 }
 
 /// What is loaded for the bounds of a loop.

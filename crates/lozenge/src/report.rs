@@ -17,6 +17,9 @@ use crate::statistics::{Summary, seconds};
 
 /// No more diagnostics than this are shown: the rest mostly follow from the first.
 const MAX_SHOWN: usize = 20;
+
+/// Notes alone that are shown.
+const MAX_NOTES: usize = 500;
 /// Source lines longer than this are cut around the place that matters.
 const MAX_LINE: usize = 400;
 /// Labels further apart than this many bytes are shown in excerpts of their own.
@@ -36,12 +39,15 @@ pub fn render(failure: &Failure, colour: bool) -> String {
 pub(crate) fn render_all(source: Option<&Source>, diagnostics: &[Diagnostic], colour: bool) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
-    for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
+    // Notes were asked for.
+    let notes = diagnostics.iter().all(|d| d.severity == Severity::Note);
+    let most = if notes { MAX_NOTES } else { MAX_SHOWN };
+    for diagnostic in diagnostics.iter().take(most) {
         let group = group(source, diagnostic);
         text.push_str(&renderer.render(&[group]));
         text.push_str("\n\n");
     }
-    if let Some(more) = diagnostics.len().checked_sub(MAX_SHOWN).filter(|n| *n > 0) {
+    if let Some(more) = diagnostics.len().checked_sub(most).filter(|n| *n > 0) {
         text.push_str(&format!("... and {more} more\n\n"));
     }
     text

@@ -270,6 +270,25 @@ fn optimized(function: &Function, options: &Options) -> Result<Optimized> {
     Ok(result)
 }
 
+/// What was done in the order of the text, with what is free in it.
+fn in_words(line: &str, body: &[Stmt]) -> String {
+    fn outermost(body: &[Stmt]) -> bool {
+        body.iter().any(|stmt| match stmt {
+            Stmt::Loop(l) => l.kind == LoopKind::Parallel,
+            other => other.bodies().into_iter().any(outermost),
+        })
+    }
+    let lanes = |stmt: &Stmt| matches!(stmt, Stmt::Loop(l) if l.kind == LoopKind::Vector);
+    let free = match (outermost(body), any_parallel(body)) {
+        _ if line.contains("parallel") => "",
+        (true, _) => ", outermost loop parallel",
+        (_, true) => ", inner loops parallel",
+        _ if loops::visit::nodes(body).any(lanes) => ", innermost loops in vector lanes",
+        _ => "",
+    };
+    format!("{line}{free}")
+}
+
 /// Whether there is a parallel loop.
 fn any_parallel(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| match stmt {
@@ -478,7 +497,7 @@ fn as_text(
         let shaped = identity_schedule::text(model, dependences, request)?;
         let made = lowering::text(model, function, &shaped.tree, options, limits, report)?;
         let what = match Freedom::of(&made.generated).is_none() {
-            false => shaped.line,
+            false => in_words(&shaped.line, &made.generated.function.body),
             true => "the text as it is: nothing in it is free of dependences".to_owned(),
         };
         report.bands.push(what);

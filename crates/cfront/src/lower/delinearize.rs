@@ -183,7 +183,7 @@ impl Lowering<'_> {
         } else {
             return self.known_of_several(p, strides, known);
         };
-        let says = format!("`{text}`, so that `{}` is a row and a column", self.snippet(p.at));
+        let says = format!("`{text}`, so that `{}` stays in its row", self.snippet(p.at));
         self.assume(Need::Natural(need.clone()), says, p.at);
         if !self.of_rows.contains(&need) {
             self.of_rows.push(need);
@@ -202,7 +202,7 @@ impl Lowering<'_> {
             if let Some(least) = least {
                 let what = self.snippet(p.at);
                 let says = format!(
-                    "`{}` is not negative, so that `{what}` is a row and a column",
+                    "`{}` is not negative, so that `{what}` stays in its row",
                     self.form_text(&least)
                 );
                 self.assume(Need::Natural(least.clone()), says, p.at);
@@ -214,7 +214,7 @@ impl Lowering<'_> {
             let forms = stride.minus(&end).zip(stride.minus(&rest).and_then(|below| below.plus_constant(-1)));
             let Some((need, below)) = forms else { continue };
             let text = format!("{} <= {}", self.form_text(&end), self.form_text(&stride));
-            let says = format!("`{text}`, so that `{}` is a row and a column", self.snippet(p.at));
+            let says = format!("`{text}`, so that `{}` stays in its row", self.snippet(p.at));
             self.assume(Need::Natural(need.clone()), says, p.at);
             if !self.of_rows.contains(&need) {
                 self.of_rows.push(need);
@@ -250,7 +250,7 @@ impl Lowering<'_> {
         }
         for need in &needed {
             let (size, what) = (self.form_text(need), self.snippet(p.at));
-            let says = format!("`{size}` is not negative, so that `{what}` is a row and a column");
+            let says = format!("`{size}` is not negative, so that `{what}` stays in its row");
             self.assume(Need::Natural(need.clone()), says, p.at);
             if !self.of_rows.contains(need) {
                 self.of_rows.push(need.clone());

@@ -119,6 +119,11 @@ pub fn run(
                     Err(failure) => {
                         failed = failed.or(Some(failure.kind));
                         report::print_error(&format!("{}: {}\n", file.display(), failure.summary()));
+                        // What the C compiler says is a note.
+                        let notes = failure.diagnostics.iter().flat_map(|d| &d.notes);
+                        for line in notes.flat_map(|note| note.lines()).take(SAID) {
+                            report::print_error(&format!("  {line}\n"));
+                        }
                     }
                 }
             }
@@ -134,6 +139,9 @@ pub fn run(
     }
     Ok((told, failed))
 }
+
+/// Lines of a C compiler's messages that are shown.
+const SAID: usize = 4;
 
 /// The forms to measure: whether extents are constants.
 fn forms(extents: Extents) -> &'static [bool] {

@@ -23,6 +23,7 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
         sanitize: false,
         also_cc: Vec::new(),
         reassociate: false,
+        auto: false,
     };
     let (mut seed, mut cases) = (arguments.seed, 0);
     while budget.goes_on(seed - arguments.seed) {

@@ -30,6 +30,8 @@ pub(super) struct Verdict {
     pub(super) line: usize,
     pub(super) text: String,
     pub(super) failure: Option<Failure>,
+    /// Why the random data of the case is nothing to run the program on.
+    pub(super) unfit: Option<Failure>,
     /// What the rewritten program tests before its regions.
     pub(super) tested: Vec<String>,
 }
@@ -51,7 +53,7 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
     }
     let compilers = compilers(arguments)?;
     let bar = Bar::new(files.len() as u64, "testing");
-    let (mut passed, mut failed) = (0, 0);
+    let (mut passed, mut failed, mut unfit) = (0, 0, 0);
     let mut told = Vec::new();
     let outcomes = parallel(&files, |file| {
         bar.set_message(file.display().to_string());
@@ -73,8 +75,10 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
             outcome => outcome?,
         };
         let bad = verdicts.iter().filter(|v| v.failure.is_some()).count();
+        let not_run = verdicts.iter().filter(|v| v.unfit.is_some()).count();
         failed += bad;
-        passed += verdicts.len() - bad;
+        unfit += not_run;
+        passed += verdicts.len() - bad - not_run;
         if as_json {
             told.extend(verdicts.iter().map(|v| verdict_json(file, v)));
         } else {
@@ -82,7 +86,7 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         }
     }
     drop(bar);
-    let total = passed + failed;
+    let total = passed + failed + unfit;
     if total == 0 {
         let paths: Vec<String> = arguments.paths.iter().map(|p| p.display().to_string()).collect();
         let filter = arguments.filter.as_ref().map_or(String::new(), |f| format!(" for the filter `{f}`"));
@@ -92,9 +96,20 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         ));
     }
     if as_json {
-        report::print_json(json!({ "ok": failed == 0, "passed": passed, "failed": failed, "cases": told }));
+        report::print_json(
+            json!({ "ok": failed == 0, "passed": passed, "failed": failed, "not_run": unfit, "cases": told }),
+        );
     } else {
-        report::print(&format!("{passed} of {total} cases passed in {} files\n", files.len()));
+        let others = match unfit {
+            0 => String::new(),
+            _ => format!(", {unfit} could not run on random arguments,"),
+        };
+        report::print(&format!("{passed} of {total} cases passed{others} in {} files\n", files.len()));
+    }
+    if failed == 0 && passed == 0 {
+        let message = format!("none of {total} test cases could run on random arguments");
+        return Err(Failure::refused("X0907", message)
+            .help("write a `main` that calls the function: then the whole program is run and compared"));
     }
     if failed == 0 {
         return Ok(());
@@ -142,6 +157,10 @@ fn tell(file: &Path, verdicts: &[Verdict]) {
     // An error in a definition fails all its cases alike.
     let mut before = String::new();
     for verdict in verdicts {
+        if let Some(failure) = &verdict.unfit {
+            let (place, case) = (format!("{}:{}", file.display(), verdict.line), &verdict.text);
+            text.push_str(&format!("{place}: not run  {case}\n    {}\n", failure.summary()));
+        }
         if let Some(failure) = &verdict.failure {
             text.push_str(&format!("{}:{}: FAILED  {}\n", file.display(), verdict.line, verdict.text));
             let why = report::render(failure, false);
@@ -166,7 +185,9 @@ fn tell(file: &Path, verdicts: &[Verdict]) {
 fn verdict_json(file: &Path, verdict: &Verdict) -> Json {
     json!({
         "file": file.display().to_string(), "line": verdict.line, "case": verdict.text,
-        "ok": verdict.failure.is_none(), "why": verdict.failure.as_ref().map(Failure::summary),
+        "ok": verdict.failure.is_none() && verdict.unfit.is_none(),
+        "ran": verdict.unfit.is_none(),
+        "why": verdict.failure.as_ref().or(verdict.unfit.as_ref()).map(Failure::summary),
     })
 }
 
@@ -257,7 +278,7 @@ fn test_c_file(source: &Source, arguments: &Test, compilers: &[Compiler]) -> Vec
     if !kernel::runs_by_itself(&source.text) {
         return test_regions(source, arguments, compilers);
     }
-    let rewritten = test_c::rewritten(source, &[], arguments.reassociate);
+    let rewritten = test_c::rewritten(source, &[], arguments);
     let wanted = |text: &String| arguments.filter.as_ref().is_none_or(|f| text.contains(f.as_str()));
     test_c::points(&source.text)
         .into_iter()
@@ -268,7 +289,7 @@ fn test_c_file(source: &Source, arguments: &Test, compilers: &[Compiler]) -> Vec
                 let text = if defines.is_empty() || r.macros.is_empty() {
                     r.text.clone()
                 } else {
-                    test_c::rewritten(source, &defines, arguments.reassociate)?.text
+                    test_c::rewritten(source, &defines, arguments)?.text
                 };
                 compilers.iter().try_for_each(|compiler| {
                     test_c::compare(source, (&text, r.reassociated), &defines, compiler, arguments)
@@ -276,16 +297,17 @@ fn test_c_file(source: &Source, arguments: &Test, compilers: &[Compiler]) -> Vec
                 })
             });
             let tested = rewritten.as_ref().map_or_else(|_| Vec::new(), |r| test_c::tested(source, r));
-            Verdict { line: 1, text, failure: outcome.err(), tested }
+            Verdict { line: 1, text, failure: outcome.err(), tested, ..Verdict::default() }
         })
         .collect()
 }
 
 /// The regions of a C file without a main function, each as a function of its own on random data.
 fn test_regions(source: &Source, arguments: &Test, compilers: &[Compiler]) -> Vec<Verdict> {
-    let request = Request { reassociate: arguments.reassociate, ..super::request() };
+    let (reassociate, auto) = (arguments.reassociate, arguments.auto);
+    let request = Request { reassociate, auto, ..super::request() };
     let failed =
-        |text: String, failure| Verdict { text, failure: Some(failure), line: 1, tested: Vec::new() };
+        |text: String, failure| Verdict { text, failure: Some(failure), line: 1, ..Verdict::default() };
     let front = match files::open(source, &request) {
         Ok(front) => front,
         Err(failure) => return vec![failed(source.path.clone(), failure)],
@@ -314,9 +336,7 @@ fn test_regions(source: &Source, arguments: &Test, compilers: &[Compiler]) -> Ve
     }
     verdicts.extend(run_points(&routines, points, compilers, arguments.sanitize));
     // Here the loop programs ran, without their tests.
-    if let (Some(first), Ok(rewritten)) =
-        (verdicts.first_mut(), test_c::rewritten(source, &[], arguments.reassociate))
-    {
+    if let (Some(first), Ok(rewritten)) = (verdicts.first_mut(), test_c::rewritten(source, &[], arguments)) {
         first.tested = test_c::tested(source, &rewritten);
     }
     verdicts

@@ -79,9 +79,9 @@ pub fn sizes_of(function: &loops::Function, original: &loops::Function) -> Vec<S
 ///
 /// # Errors
 /// What the stages refuse.
-pub fn rewritten(source: &Source, defines: &[String], reassociate: bool) -> Result<Emission, Failure> {
-    let preprocessor = defines.to_vec();
-    let request = Request { assume_no_alias: true, preprocessor, reassociate, ..super::request() };
+pub fn rewritten(source: &Source, defines: &[String], arguments: &Test) -> Result<Emission, Failure> {
+    let (reassociate, auto, preprocessor) = (arguments.reassociate, arguments.auto, defines.to_vec());
+    let request = Request { assume_no_alias: true, preprocessor, reassociate, auto, ..super::request() };
     files::open(source, &request)?.emit(Stage::C, &request)
 }
 

@@ -77,12 +77,13 @@ pub(super) fn run_points(
                 Some(place) => run_point(routine, &point, &built.programs, place),
             },
         };
-        verdicts.push(Verdict {
-            line: point.line,
-            text: point.text,
-            failure: outcome.err(),
-            ..Verdict::default()
-        });
+        let (failure, unfit) = match outcome {
+            Ok(Ran::Agrees) => (None, None),
+            Ok(Ran::Unfit(why)) => (None, Some(why)),
+            Err(failure) => (Some(failure), None),
+        };
+        let (line, text) = (point.line, point.text);
+        verdicts.push(Verdict { line, text, failure, unfit, ..Verdict::default() });
     }
     verdicts
 }
@@ -122,12 +123,21 @@ fn build<'a>(
     Ok(Built { programs: programs.collect::<Result<_, Failure>>()?, places })
 }
 
+/// What came of a point.
+enum Ran {
+    /// All results are the same.
+    Agrees,
+    /// C has no meaning on the random data that takes the place of arguments: the text of the region
+    /// leaves an array, say.
+    Unfit(Failure),
+}
+
 fn run_point(
     routine: &Routine,
     point: &Point,
     programs: &[(&Compiler, Executable)],
     place: usize,
-) -> Result<(), Failure> {
+) -> Result<Ran, Failure> {
     let lowered = &routine.lowered;
     let function = &lowered.function;
     let mut arrays = BTreeMap::new();
@@ -162,7 +172,10 @@ fn run_point(
         Some(definition) => ("the evaluator", check::by_evaluator(definition, function, &sizes, &inputs)?),
         None => {
             let original = lowered.original.as_ref().unwrap_or(function);
-            ("the interpreter", check::by_interpreter(original, &sizes, &inputs, None, lowered.of_c)?)
+            match check::by_interpreter(original, &sizes, &inputs, None, lowered.of_c) {
+                Err(failure) if lowered.of_c => return Ok(Ran::Unfit(failure)),
+                outputs => ("the interpreter", outputs?),
+            }
         }
     };
     for shuffle in [None, Some(point.seed), Some(!point.seed)] {
@@ -181,8 +194,8 @@ fn run_point(
         check::compare(function, (&told, &outcome.outputs), reference, closeness)?;
     }
     match &point.expected {
-        None => Ok(()),
-        Some(expected) => compare_expected(function, &reference.1, expected),
+        None => Ok(Ran::Agrees),
+        Some(expected) => compare_expected(function, &reference.1, expected).map(|()| Ran::Agrees),
     }
 }
 

@@ -69,7 +69,32 @@ pub fn rewrite(
     let splice = if request.lines { cfront::splice_with_lines } else { cfront::splice };
     let text = splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
-    Ok(Emission { text, warnings, notes: Vec::new(), macros, promises, reassociated })
+    let notes = match auto {
+        true => vec![summary(source, replacements.len(), request)],
+        false => Vec::new(),
+    };
+    // A nest and the loops in it may be refused for one reason.
+    let mut told = Vec::new();
+    warnings.retain(|d| {
+        let one = (d.code.0, d.message.clone(), d.labels.first().map(|label| label.span));
+        let first = !told.contains(&one);
+        told.push(one);
+        first
+    });
+    Ok(Emission { text, warnings, notes, macros, promises, reassociated })
+}
+
+/// How many loop nests of a file without pragmas have a new text.
+fn summary(source: &Source, done: usize, request: &Request) -> String {
+    let nests = match done {
+        1 => "1 loop nest is".to_owned(),
+        _ => format!("{done} loop nests are"),
+    };
+    let others = match request.remarks {
+        true => "others stay as they are",
+        false => "`--remarks` says why others stay as they are",
+    };
+    format!("note: {}: {nests} translated; {others}", source.path)
 }
 
 /// What a region becomes.

@@ -42,7 +42,11 @@ pub(super) fn special(
         });
         match tried {
             Ok(Some((made, shaped))) => {
-                report.bands.push(shaped.line);
+                let line = match tiles {
+                    true => shaped.line,
+                    false => super::in_words(&shaped.line, &made.generated.function.body),
+                };
+                report.bands.push(line);
                 report.tiled |= tiles;
                 return Some(finish(made, shaped.tree, std::mem::take(report)));
             }
