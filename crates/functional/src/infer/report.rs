@@ -1,6 +1,6 @@
 //! Messages about types and sizes that don't fit.
 
-use loops::{Code, Diagnostic, Size, Span};
+use loops::{Code, Diagnostic, Label, Size, Span};
 
 use super::Infer;
 use super::expressions::Why;
@@ -182,7 +182,7 @@ impl Infer<'_> {
         let (left, right) = (self.solver.size(&obligation.left), self.solver.size(&obligation.right));
         let unknown = left.params().iter().chain(&right.params()).any(|name| meta_of(name).is_some());
         let told = |d: &Diagnostic| {
-            d.code == UNSHOWN && d.labels.iter().any(|l| l.primary && l.span == obligation.at)
+            d.code == UNSHOWN && d.labels.iter().any(|l| l.span == obligation.at)
         };
         if self.quiet || unknown || self.diagnostics.iter().any(told) {
             return;
@@ -195,8 +195,14 @@ impl Infer<'_> {
             Some(_) => format!("{}, but `{relation}` is false", obligation.why),
             None => format!("{}, but `{relation}` cannot be shown", obligation.why),
         };
-        let diagnostic =
-            Diagnostic::error(UNSHOWN, message, obligation.at, format!("needs `{relation}` for all sizes"));
+        let needs = format!("needs `{relation}` for all sizes");
+        // One fact behind `where` answers all of them.
+        let same = |d: &&mut Diagnostic| d.labels.iter().any(|label| label.primary && label.text == needs);
+        if let (None, Some(first)) = (constant, self.diagnostics.iter_mut().find(same)) {
+            first.labels.push(Label { span: obligation.at, text: "also here".to_owned(), primary: false });
+            return;
+        }
+        let diagnostic = Diagnostic::error(UNSHOWN, message, obligation.at, needs);
         self.error(match constant {
             Some(_) => diagnostic,
             None => diagnostic.help(self.where_help(&relation, "the result's type")),
