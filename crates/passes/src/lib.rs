@@ -48,6 +48,7 @@ mod predictive_commoning;
 mod range_propagation;
 mod range_versioning;
 mod reduction_lanes;
+mod reduction_recognition;
 mod register_promotion;
 mod register_transposition;
 mod reverse_if_conversion;
@@ -71,7 +72,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 46] = [
+pub const ALL: [&Pass; 47] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -87,6 +88,7 @@ pub const ALL: [&Pass; 46] = [
     &CONDITIONAL_MOVES,
     &ONE_THREAD_FUSION,
     &PIVOT_SPLITTING,
+    &REDUCTION_RECOGNITION,
     &COMPLETE_UNROLLING,
     &UNROLLING_IN_LANES,
     &OUTER_LOOP_VECTORIZATION,
@@ -263,6 +265,7 @@ pub use predictive_commoning::PASS as PREDICTIVE_COMMONING;
 pub use range_propagation::PASS as RANGE_PROPAGATION;
 pub use range_versioning::PASS as RANGE_VERSIONING;
 pub use reduction_lanes::PASS as REDUCTION_LANES;
+pub use reduction_recognition::PASS as REDUCTION_RECOGNITION;
 pub use register_promotion::PASS as REGISTER_PROMOTION;
 pub use register_transposition::PASS as REGISTER_TRANSPOSITION;
 pub use reverse_if_conversion::PASS as REVERSE_IF_CONVERSION;

@@ -172,6 +172,11 @@ fn pivot_splitting_of_rows_and_columns() {
 }
 
 #[test]
+fn reduction_recognition_of_choices() {
+    check_same(&passes::REDUCTION_RECOGNITION, &[0, 1, 2, 3, 7]);
+}
+
+#[test]
 fn array_expansion_of_rows_of_work() {
     check_same(&passes::ARRAY_EXPANSION, &[0, 1, 2, 7]);
 }

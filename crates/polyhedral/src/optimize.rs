@@ -245,7 +245,7 @@ fn optimized(function: &Function, options: &Options) -> Result<Optimized> {
                     let free = candidates::best(&exact, options, bounds)?;
                     candidates::with_or_without_freedom(free, strict, function, options)?
                 }
-                None => strict,
+                None => with_recognised_reductions(strict, function, options, bounds)?,
             }
         }
         (None, Some(relaxed)) => {
@@ -268,6 +268,25 @@ fn optimized(function: &Function, options: &Options) -> Result<Optimized> {
         }
     }
     Ok(result)
+}
+
+/// The result, or that after choices of a greater number are reductions, where they keep loops from
+/// being parallel: none is, or the schedule is predicted to be slower than the text on one thread.
+fn with_recognised_reductions(
+    strict: Optimized,
+    function: &Function,
+    options: &Options,
+    bounds: Bounds,
+) -> Result<Optimized> {
+    let slow = strict.report.on_one_thread.is_some_and(|times| times < 1.0);
+    let pass = &passes::REDUCTION_RECOGNITION;
+    let wanted = options.parallel && (slow || !any_parallel(&strict.function.body));
+    let Some(recognised) = wanted.then(|| pass.run(function)).flatten() else { return Ok(strict) };
+    let Ok(free) = candidates::best(&model::label_all(&recognised)?, options, bounds) else {
+        return Ok(strict);
+    };
+    let free = free.after(pass, recognised, "choices of the greater or smaller number are reductions");
+    candidates::with_or_without_freedom(free, strict, function, options)
 }
 
 /// What was done in the order of the text, with what is free in it.

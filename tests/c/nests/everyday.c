@@ -287,3 +287,33 @@ void embedding_rows(float *out, const float *table, const int *word, size_t n)
 #pragma endscop
 }
 RUN(embedding_rows, 300, embedding_rows(F(0), F(1), I(0), (size_t)n))
+
+void sweep_with_residual(double *v, const double *u, const double *rhs, double *res, int n)
+{
+  double most = 0;
+#pragma scop
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < n - 1; j++) {
+      v[i * n + j] = 0.25 * (u[(i - 1) * n + j] + u[(i + 1) * n + j] + u[i * n + j - 1]
+        + u[i * n + j + 1] - rhs[i * n + j]);
+      double change = fabs(v[i * n + j] - u[i * n + j]);
+      if (change > most)
+        most = change;
+    }
+#pragma endscop
+  *res = most;
+}
+RUN(sweep_with_residual, 400, sweep_with_residual(D(0), D(1), D(2), D(3), n))
+
+float farthest(const float *x, const float *y, float far, int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    float d = (x[i] - y[i]) * (x[i] - y[i]);
+    if (far <= d)
+      far = d;
+  }
+#pragma endscop
+  return far;
+}
+RUN(farthest, 6000, F(2)[0] = farthest(F(0), F(1), F(2)[1], n))

@@ -386,14 +386,22 @@ pub fn done(front: &Front, request: &Request) -> Result<String, Failure> {
             refused.help.iter().for_each(|help| _ = writeln!(text, "  help: {help}"));
         }
     }
-    for name in front.wanted(request)? {
-        let function = front.original(&name, request)?;
-        let optimised = optimised(&front.source, &function, request)?;
+    let wanted = front.wanted(request)?;
+    for name in &wanted {
+        let function = front.original(name, request)?;
+        let optimised = match optimised(&front.source, &function, request) {
+            // As in a translation, other regions are not held up.
+            Err(why) if request.partial && wanted.len() > 1 => {
+                let _ = writeln!(text, "{name}: left as it is: {}", why.summary());
+                continue;
+            }
+            other => other?,
+        };
         let Report {
             statements, dependences, bands, notes, checked, left, candidates, on_one_thread, ..
         } = optimised.report;
         let region = match &front.parsed {
-            Parsed::C(file) => file.regions.iter().find(|r| r.function.name.as_str() == name),
+            Parsed::C(file) => file.regions.iter().find(|r| r.function.name.as_str() == *name),
             _ => None,
         };
         let place = region.map_or(String::new(), |region| {

@@ -16,8 +16,8 @@ use loops::{Name, ReduceOp};
 use crate::dependence::Dependence;
 use crate::fault::Result;
 use crate::locality;
-use crate::model::Model;
-use crate::tree::{Band, Node, Tree};
+use crate::model::{Model, Statement};
+use crate::tree::{Band, Branch, Node, SetText, Tree};
 
 /// The order of the text with its outermost loop in parallel; `None` if another order may be
 /// better.
@@ -25,15 +25,17 @@ use crate::tree::{Band, Node, Tree};
 /// # Errors
 /// Those of the set library.
 pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
-    let Some(first) = model.statements.first() else { return Ok(None) };
-    let one_nest = model.statements.iter().all(|statement| {
-        statement.loops.first().is_some_and(|outer| outer.number == first.loops[0].number)
+    // Single statements may stand before and behind the nest: the first value of a sum, say.
+    let nest: Vec<&Statement> = model.statements.iter().filter(|s| !s.loops.is_empty()).collect();
+    let Some(first) = nest.first() else { return Ok(None) };
+    let one_nest = nest.iter().all(|statement| {
+        statement.loops[0].number == first.loops[0].number
             && statement.loops.iter().all(|around| around.reductions.is_empty())
     });
     if request.width.is_some() || !request.parallel || !one_nest {
         return Ok(None);
     }
-    if model.statements.iter().any(|statement| statement.loops.len() > locality::rank(model, statement)) {
+    if nest.iter().any(|statement| statement.loops.len() > locality::rank(model, statement)) {
         return Ok(None);
     }
     let none = Windows::default();
@@ -41,10 +43,27 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
         return Ok(None);
     }
     let Node::Domain { domain, child } = Tree::original(model)?.root else { return Ok(None) };
+    let (mut branches, at) = match *child {
+        Node::Sequence(branches) => {
+            let band = |branch: &Branch| matches!(*branch.child, Node::Band(_));
+            let Some(at) = branches.iter().position(band) else { return Ok(None) };
+            (branches, at)
+        }
+        other => {
+            let filter = SetText::new("");
+            (vec![Branch { filter, child: Box::new(other) }], 0)
+        }
+    };
+    let child = std::mem::replace(&mut branches[at].child, Box::new(Node::Leaf));
     let Node::Band(outer) = &*child else { return Ok(None) };
     let [member] = outer.members.as_slice() else { return Ok(None) };
     let Some(carried) = carried(model, dependences, member)? else { return Ok(None) };
-    let Some(arrays) = privatised(model, &|_| true, &carried) else { return Ok(None) };
+    let inside = |label: &Name| nest.iter().any(|s| s.label == *label);
+    let Some(arrays) = privatised(model, &inside, &carried) else { return Ok(None) };
+    // Other nests may gain by what is beside them.
+    if branches.len() > 1 && arrays.is_empty() {
+        return Ok(None);
+    }
     // Every innermost loop goes along memory.
     let mut along = true;
     child.clone().rewrite(&mut |node| {
@@ -60,7 +79,7 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
     if !along {
         return Ok(None);
     }
-    let single = model.statements.iter().all(|statement| statement.loops.len() == 1);
+    let single = nest.iter().all(|statement| statement.loops.len() == 1);
     let inner = match (single, arrays.is_empty()) {
         // A single loop has no other one for vectors.
         (true, true) => *child,
@@ -72,10 +91,15 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
         true => "the order of the text, outermost loop parallel",
         false => "the order of the text, outermost loop parallel with partial results for each thread",
     };
-    let root = Node::Domain {
-        domain,
-        child: Box::new(Node::Mark { name: reducing("parallel", &arrays), child: Box::new(inner) }),
+    let marked = Node::Mark { name: reducing("parallel", &arrays), child: Box::new(inner) };
+    let child = match branches.len() {
+        1 => marked,
+        _ => {
+            branches[at].child = Box::new(marked);
+            Node::Sequence(branches)
+        }
     };
+    let root = Node::Domain { domain, child: Box::new(child) };
     let as_written = !single || arrays.is_empty();
     Ok(Some(Shaped { tree: Tree { root }, line: line.to_owned(), as_written }))
 }
