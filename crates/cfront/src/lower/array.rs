@@ -14,6 +14,7 @@ use crate::ctype::{CType, IntType, QType, REFERENCE};
 use crate::linear::Linear;
 use crate::lower::resolve::Meaning;
 use crate::namespaces::Hidden;
+use crate::parser::ASSERTION;
 use crate::parser::PLACE;
 use crate::region::AccessForm;
 
@@ -69,6 +70,7 @@ pub(super) fn way_out(what: &str) -> Option<&'static str> {
         MEMBER => Some(WAYS_OUT[0]),
         MIXED => Some(WAYS_OUT[1]),
         REFERENCE => Some(WAYS_OUT[2]),
+        ASSERTION => Some("give -DNDEBUG, which takes assertions out, or assert before the region"),
         _ => None,
     }
 }

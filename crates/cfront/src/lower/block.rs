@@ -366,8 +366,15 @@ impl Lowering<'_> {
                 self.fail_with(codes::CALL, message, (e.at, "not possible in a region"), help)
             }
             ExprKind::Unsupported(what) => {
-                let message = format!("{what} in a region");
-                self.fail(codes::EXPRESSION, message, e.at, "not possible in a region")
+                let (message, label) = (format!("{what} in a region"), "not possible in a region");
+                match super::array::way_out(what) {
+                    Some(help) => self.fail_with(codes::EXPRESSION, message, (e.at, label), help),
+                    None => self.fail(codes::EXPRESSION, message, e.at, label),
+                }
+            }
+            // `(void)x;` says that a value is not needed.
+            ExprKind::Cast(ty, inner) if matches!(ty.ty, CType::Void) && does_nothing(inner) => {
+                Ok(Vec::new())
             }
             _ => {
                 let message = format!("the statement `{}` does not assign anything", self.snippet(e.at));
@@ -564,4 +571,9 @@ fn branch_value(stmt: &Stmt, target: &Expr) -> Option<Expr> {
         }
         _ => None,
     }
+}
+
+/// Whether evaluating an expression does nothing. The operand of `sizeof` is not evaluated.
+fn does_nothing(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Unsupported(what) if what.starts_with("`sizeof`")) || !crate::parser::acts(e)
 }

@@ -92,6 +92,16 @@ impl Lowering<'_> {
             }
             _ => {}
         }
+        // Rounded to a whole number, and that as an integer.
+        if let (false, Some(round), [value]) = (standard, to_integer(plain), args) {
+            let ty = if plain.ends_with('f') { Type::F32 } else { Type::F64 };
+            let (value, from) = self.data(value)?;
+            let function = if ty == Type::F32 { format!("{round}f") } else { round.to_owned() };
+            let args = vec![self.convert(value, from, ty)];
+            let whole = Hub::Call { function: Name::new(function), ty: ty.scalar(), args };
+            let long = Type::Int(IntType::Long);
+            return Ok((self.convert(whole, ty, long), long));
+        }
         // A number times a power of two: the power is an integer.
         if let (false, "ldexp" | "scalbn" | "ldexpf" | "scalbnf", [value, power]) = (standard, plain, args) {
             let ty = if plain.ends_with('f') { Type::F32 } else { Type::F64 };
@@ -236,9 +246,18 @@ impl Math {
     }
 }
 
+/// The function that rounds as one with an integer result does.
+fn to_integer(name: &str) -> Option<&'static str> {
+    match name.strip_suffix('f').unwrap_or(name) {
+        "lround" | "llround" => Some("round"),
+        "lrint" | "llrint" => Some("rint"),
+        _ => None,
+    }
+}
+
 /// Whether a name is that of a function of `math.h` that regions know.
 pub(crate) fn is_math(name: &str) -> bool {
-    math_function(name).is_some()
+    math_function(name).is_some() || to_integer(name).is_some()
 }
 
 /// The functions of `math.h` (and `abs`, `labs`) that set nothing and depend only on their

@@ -9,6 +9,9 @@ use crate::lexer::Tok;
 use crate::namespaces::BY_USING;
 use crate::scope::Symbol;
 
+/// What `assert` of the C library stands for.
+pub(crate) const ASSERTION: &str = "an `assert`";
+
 const LONG_DOUBLE: &str = "a constant of type `long double`";
 
 impl Parser<'_> {
@@ -295,7 +298,9 @@ impl Parser<'_> {
                 if self.is("{") {
                     self.pos -= 1;
                     self.skip_group();
-                    return Ok(unsupported("a statement expression (`({ … })`)", self.since(first)));
+                    let asserts = (first..self.pos).any(|k| self.word_at(k).starts_with("__assert"));
+                    let what = if asserts { ASSERTION } else { "a statement expression (`({ … })`)" };
+                    return Ok(unsupported(what, self.since(first)));
                 }
                 let mut inner = self.deeper(|p| p.expression())?;
                 self.expect(")")?;

@@ -24,6 +24,7 @@ use crate::source::Source;
 
 pub use cpp::CPP_TYPE;
 pub(crate) use cpp::of_standard;
+pub(crate) use expr::ASSERTION;
 pub use helper::Helper;
 pub use inline::{Inline, acts};
 pub use member::PLACE;

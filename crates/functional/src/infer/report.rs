@@ -181,9 +181,7 @@ impl Infer<'_> {
     pub(super) fn open_obligation(&mut self, obligation: &Obligation) {
         let (left, right) = (self.solver.size(&obligation.left), self.solver.size(&obligation.right));
         let unknown = left.params().iter().chain(&right.params()).any(|name| meta_of(name).is_some());
-        let told = |d: &Diagnostic| {
-            d.code == UNSHOWN && d.labels.iter().any(|l| l.span == obligation.at)
-        };
+        let told = |d: &Diagnostic| d.code == UNSHOWN && d.labels.iter().any(|l| l.span == obligation.at);
         if self.quiet || unknown || self.diagnostics.iter().any(told) {
             return;
         }

@@ -95,7 +95,7 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
     let child = match branches.len() {
         1 => marked,
         _ => {
-            branches[at].child = Box::new(marked);
+            *branches[at].child = marked;
             Node::Sequence(branches)
         }
     };
