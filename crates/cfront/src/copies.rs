@@ -67,8 +67,8 @@ fn regions(tokens: &[Token]) -> Vec<Range<usize>> {
     pairs
 }
 
-/// The functions `void name(...) {...}` of a text, and those with loops and one `return` at the end,
-/// from the name to the last brace.
+/// The functions `void name(...) {...}` of a text, and those with loops and one `return` at the
+/// end, from the name to the last brace.
 fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usize>> {
     let mut found = BTreeMap::new();
     let (mut k, mut returns_nothing) = (0, false);

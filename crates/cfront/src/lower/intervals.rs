@@ -4,8 +4,8 @@
 //! before the region in intervals: from bounds of loops, sizes, and elements of arrays of
 //! subscripts.
 //!
-//! Addresses have 64 bits. So a subscript of 64 bits without a sign, `x[(size_t)row[k] * n + j]`, is
-//! computed as one with a sign: both name the same element, and so do their sums and products.
+//! Addresses have 64 bits. So a subscript of 64 bits without a sign, `x[(size_t)row[k] * n + j]`,
+//! is computed as one with a sign: both name the same element, and so do their sums and products.
 //!
 //! Only in the reading that takes them as data ([`super::readings`]), which is the last one.
 //! Left out: shorter types without a sign, quotients without a sign, and floating-point numbers
@@ -445,8 +445,8 @@ fn greater(a: &str, b: &str) -> String {
     format!("(({a}) > ({b}) ? ({a}) : ({b}))")
 }
 
-/// Whether addresses that are computed in a type are those of integers without limit: it has a sign,
-/// or as many bits as an address.
+/// Whether addresses that are computed in a type are those of integers without limit: it has a
+/// sign, or as many bits as an address.
 fn is_address_like(ty: IntType) -> bool {
     ty.bits() >= 32 && (!ty.is_unsigned() || ty.bits() == 64)
 }

@@ -1,6 +1,6 @@
 //! Calls of functions of the file as statements: the body of the function takes the place of the
-//! call, behind variables for its parameters. What a function returns at its end is assigned to what
-//! the call is assigned to (`y[k] = f(c, x[k]);`).
+//! call, behind variables for its parameters. What a function returns at its end is assigned to
+//! what the call is assigned to (`y[k] = f(c, x[k]);`).
 //!
 //! Not here: functions that compute a value by expressions (`inline`).
 
@@ -182,9 +182,9 @@ impl Parser<'_> {
         Some(StmtKind::Block(outer))
     }
 
-    /// Assigns what a function returns, as the last of its statements. If the function has something
-    /// else of a name in the target, the value waits outside of it: a declaration for before the
-    /// statements, and an assignment for behind them.
+    /// Assigns what a function returns, as the last of its statements. If the function has
+    /// something else of a name in the target, the value waits outside of it: a declaration for
+    /// before the statements, and an assignment for behind them.
     fn returned(
         &mut self,
         helper: &Helper,
