@@ -1,13 +1,13 @@
 //! Maxima and minima that are written as choices: `if (d > r) r = d;` is a reduction.
 //!
-//! The loop takes the maximum of the values in a variable of its own, and behind it `r` is compared
-//! with that once. So parts of the maximum can be taken side by side. This is exact for values that
-//! have no sign, such as `fabs(x)`, squares and sums of these:
+//! The loop takes the maximum of the values in a variable of its own, and behind it `r` is
+//! compared with that once. So parts of the maximum can be taken side by side. This is exact for
+//! values that have no sign, such as `fabs(x)`, squares and sums of these:
 //!
 //! - A value that is NaN changes nothing, here and there: a maximum takes a number before a NaN.
 //! - If `r` is NaN it stays so, as nothing is above it.
-//! - Among equal values all have the same bits. Of values with a sign, zeros have two, and the order
-//!   would decide which one stays. Left out for that reason.
+//! - Among equal values all have the same bits. Of values with a sign, zeros have two, and the
+//!   order would decide which one stays. Left out for that reason.
 //!
 //! Also left out: integers, for which the choice is a maximum as it stands, and loops that do
 //! something else with `r`.

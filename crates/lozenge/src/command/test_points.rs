@@ -127,8 +127,8 @@ fn build<'a>(
 enum Ran {
     /// All results are the same.
     Agrees,
-    /// C has no meaning on the random data that takes the place of arguments: the text of the region
-    /// leaves an array, say.
+    /// C has no meaning on the random data that takes the place of arguments: the text of the
+    /// region leaves an array, say.
     Unfit(Failure),
 }
 
