@@ -59,6 +59,16 @@ Definition quotients (p : poly) : bool := existsb (fun a => match a with Op Idiv
 Definition also (F : facts) (tc : tm) : facts :=
   let G := when unpoly tc true in if existsb quotients G then unknown F G ++ F else F.
 
+(* A condition without what is surely true in it, and a choice by one: the opposite of a condition exchanges the sides. *)
+Fixpoint strip (F : facts) (c : tm) : tm :=
+  match c with
+  | Op And [a; b] => match decide F a with
+      | Some true => strip F b
+      | _ => match decide F b with Some true => strip F a | _ => c end end
+  | _ => c
+  end.
+Definition choice (c a b : tm) : tm := match c with Op Not [c] => Op Select [c; b; a] | _ => Op Select [c; a; b] end.
+
 (* A choice, each side of which is made with what its condition says. *)
 Definition scond (F : facts) (tc : tm) (a b : facts -> option tm) : option tm :=
   let F := learn F [tc] in
@@ -67,7 +77,7 @@ Definition scond (F : facts) (tc : tm) (a b : facts -> option tm) : option tm :=
   | Some false => b F
   | None =>
       ta <- a (when unpoly tc true ++ F) ;; tb <- b (when unpoly tc false ++ F) ;;
-      Some (if tm_eqb ta tb then ta else Op Select [tc; ta; tb])
+      Some (if tm_eqb ta tb then ta else choice (strip F tc) ta tb)
   end.
 
 Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
@@ -153,13 +163,13 @@ Hypothesis Hidx : bounded_ok.
 
 Lemma closed_z N r a t : ns <= N -> agree ns rs r -> closed ns t = true -> evz N r a t (z t).
 Proof.
-  intros L A H r' a' E. unfold Norm.zv. f_equal. eapply closed_ok; eauto.
+  intros L A H r' a' E. unfold Inequalities.zv. f_equal. eapply closed_ok; eauto.
   intros x Hx. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto.
 Qed.
 Lemma evz_op2 N r a o x y zx zy (f : Z -> Z -> Z) :
   (forall vs, toZ scalar (apply scalar prim o vs) = f (toZ scalar (nth 0 vs (VZ 0))) (toZ scalar (nth 1 vs (VZ 0)))) ->
   evz N r a x zx -> evz N r a y zy -> evz N r a (Op o [x; y]) (f zx zy).
-Proof. intros H Hx Hy r' a' E. unfold Norm.zv. cbn [Semantics.eval map]. rewrite H. cbn [nth]. change (f (zv r' a' x) (zv r' a' y) = f zx zy). rewrite Hx, Hy; auto. Qed.
+Proof. intros H Hx Hy r' a' E. unfold Inequalities.zv. cbn [Semantics.eval map]. rewrite H. cbn [nth]. change (f (zv r' a' x) (zv r' a' y) = f zx zy). rewrite Hx, Hy; auto. Qed.
 Lemma evz_int N r a k : evz N r a (Int k) k. Proof. intros r' a' E. reflexivity. Qed.
 
 Hint Resolve evz_int evs_cons : core.
@@ -208,7 +218,7 @@ Lemma cnum_ok N0 r0 a0 i zi : evz N0 r0 a0 i zi -> vval N0 r0 a0 (cnum i) (numbe
 Proof.
   intros Hi cs N r a F is v t L E HF Hs Ht. injection Ht as <-. intros r' a' E'. rewrite nfz_ok by (auto; reflexivity).
   cbn [Semantics.eval map apply nth toZ]. unfold number.
-  assert (H : zv r' a' i = zi) by (apply Hi; eapply ext_trans; eauto). unfold Norm.zv in H. rewrite H. f_equal. lia.
+  assert (H : zv r' a' i = zi) by (apply Hi; eapply ext_trans; eauto). unfold Inequalities.zv in H. rewrite H. f_equal. lia.
 Qed.
 Lemma cview_ok N0 r0 a0 v c d : ns <= N0 -> agree ns rs r0 -> vval N0 r0 a0 c d -> vval N0 r0 a0 (cview ns v c) (fun cs is => d cs (look z v is)).
 Proof.
@@ -256,7 +266,7 @@ Proof.
   apply (csfold_ok N0 r0 a0 sh init (fun N acc => f (selem e (Var N)) acc) (fun k => iter k (vstep fv ev) iv) (Z.to_nat c) cnt c); auto.
   intros i N r a acc Hlt HN E Hr Hacc. cbn [iter]. unfold vstep at 1. apply Hf; auto.
   - apply selem_ok; [eapply vval_mono; [exact He|lia|exact E]|].
-    intros r' a' [Er _]. unfold Norm.zv. cbn. rewrite Er by lia. auto.
+    intros r' a' [Er _]. unfold Inequalities.zv. cbn. rewrite Er by lia. auto.
 Qed.
 
 Lemma elements_of_ok N r a F : ns <= N -> agree ns rs r -> hold N r a F -> forall t, hold N r a (elements_of idx F t).
@@ -273,9 +283,9 @@ Proof.
     intros r' a' E. assert (A' : agree ns rs r'). { intros x Hx. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto. }
     assert (HF' : hold N r' a' F) by (eapply hold_mono; eauto).
     assert (Hz : forall d, closed ns d = true -> forall r2 a2, agree ns rs r2 -> zv r2 a2 d = z d).
-    { intros d Hd r2 a2 A2. unfold Norm.zv. f_equal. apply (closed_ok scalar lit prim inp ns d Hd). exact A2. }
+    { intros d Hd r2 a2 A2. unfold Inequalities.zv. f_equal. apply (closed_ok scalar lit prim inp ns d Hd). exact A2. }
     apply range_facts_at with (z := zv r' a' (In b cs is)) (d := z n); auto.
-    unfold Norm.zv at 1 2. cbn [Semantics.eval]. apply Hb.
+    unfold Inequalities.zv at 1 2. cbn [Semantics.eval]. apply Hb.
     (* the subscripts are within the extents, in this world alone *)
     change (map (fun t => toZ scalar (eval t r' a')) is) with (map (zv r' a') is).
     assert (H0 := HF' r' a' (ext_refl _ _ _ _)). clear Hb Hin IH. revert ds Hds Er. induction is as [|i is IHi]; intros [|d ds] Hds Er; try discriminate; cbn [map]; constructor.
@@ -295,6 +305,22 @@ Proof.
   destruct (existsb _ _); auto. intros r' a' E. constructor; [|apply IH; auto]. specialize (H r' a' E). inversion H; auto.
 Qed.
 
+Lemma strip_ok F r a : holds scalar lit prim inp r a F -> forall c, truth scalar (eval (strip F c) r a) = truth scalar (eval c r a).
+Proof.
+  intros HF. apply tm_ind'; intros; auto. destruct o; auto. destruct ts as [|x [|y [|? ?]]]; auto. cbn [strip].
+  inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
+  change (truth scalar (eval (Op And [x; y]) r a)) with (andb (truth scalar (eval x r a)) (truth scalar (eval y r a))).
+  assert (D : forall t, decide F t = Some true -> truth scalar (eval t r a) = true).
+  { intros t E. now rewrite (decide_ok scalar lit prim inp r a F HF t true E). }
+  destruct (decide F x) as [[|]|] eqn:Ex; [now rewrite Hy, (D x Ex)| |];
+    (destruct (decide F y) as [[|]|] eqn:Ey; [|reflexivity|reflexivity]); now rewrite Hx, (D y Ey), andb_true_r.
+Qed.
+Lemma choice_ok c x y r a : eval (choice c x y) r a = if truth scalar (eval c r a) then eval x r a else eval y r a.
+Proof.
+  destruct c as [| | |o ts| | |]; try reflexivity. destruct o; try reflexivity. destruct ts as [|c [|? ?]]; try reflexivity.
+  change (eval (choice (Op Not [c]) x y) r a) with (if truth scalar (eval c r a) then eval y r a else eval x r a).
+  change (truth scalar (eval (Op Not [c]) r a)) with (negb (truth scalar (eval c r a))). now destruct (truth scalar (eval c r a)).
+Qed.
 Lemma scond_ok N r a F tc (xc : val scalar) oa ob xa xb t : ns <= N -> agree ns rs r -> hold N r a F -> evt N r a tc xc ->
   (forall F t, hold N r a F -> truth scalar xc = true -> oa F = Some t -> evt N r a t xa) ->
   (forall F t, hold N r a F -> truth scalar xc = false -> ob F = Some t -> evt N r a t xb) ->
@@ -304,15 +330,15 @@ Proof.
   - assert (X : xc = VB b). { rewrite <- (Hc r a (ext_refl _ _ _ _)). eapply decide_ok; eauto. apply HF. apply ext_refl. }
     subst xc. destruct b; cbn; eauto. eapply Ha; [|reflexivity|exact H]. unfold also. cbv zeta. destruct (existsb quotients _); auto. apply hold_app; auto.
     intros r' a' E'. apply Forall_forall. intros q Hq. apply filter_In in Hq as [Hq _].
-    assert (W : Norm.holds scalar lit prim inp r' a' (when unpoly tc true)). { apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
-    unfold Norm.holds in W. rewrite Forall_forall in W. auto.
+    assert (W : Inequalities.holds scalar lit prim inp r' a' (when unpoly tc true)). { apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
+    unfold Inequalities.holds in W. rewrite Forall_forall in W. auto.
   - assert (W : forall b, truth scalar xc = b -> hold N r a (when unpoly tc b ++ F)).
     { intros b Hb'. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
     destruct (oa _) as [ta|] eqn:Ea; [|discriminate]. cbn [bind] in H. destruct (ob _) as [tb|] eqn:Eb; [|discriminate]. cbn [bind] in H.
     injection H as <-. assert (Ka := fun T => Ha _ ta (W _ T) T Ea). assert (Kb := fun T => Hb _ tb (W _ T) T Eb).
     destruct (tm_eqb ta tb) eqn:Et.
     + apply tm_eqb_ok in Et. subst tb. destruct (truth scalar xc); auto.
-    + intros r' a' E'. cbn [Semantics.eval map apply nth]. rewrite (Hc r' a' E').
+    + intros r' a' E'. rewrite choice_ok, strip_ok, (Hc r' a' E') by auto.
       destruct (truth scalar xc); [rewrite Ka|rewrite Kb]; auto.
 Qed.
 
@@ -438,7 +464,7 @@ Proof.
     refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ (VB ((z l <=? zi)%Z && (zi <? z l + z n)%Z)) _ _
       (den e2 gv cs (zi - z l :: v')%Z) (den e1 gv cs v') t ltac:(lia) (Hmono N r a L E) HF _ _ _ Ht) _ _).
     + intros r' a' E'. cbn [Semantics.eval map]. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
-      assert (A1 := Hi r' a' E'). assert (A2 := Hl r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A2, A3. now rewrite A1, A2, A3.
+      assert (A1 := Hi r' a' E'). assert (A2 := Hl r' a' E'). assert (A3 := Hn r' a' E'). unfold Inequalities.zv in A1, A2, A3. now rewrite A1, A2, A3.
     + intros F' t0 HF' _ H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F' _ (zi - z l :: v')%Z t0 L E HF' _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
     + intros F' t0 HF' _ H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
     + cbn [truth]. reflexivity.
@@ -448,7 +474,7 @@ Proof.
     refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ (VB (zi <? z n)%Z) _ _
       (den e1 gv cs (zi :: v')) (den e2 gv cs (zi - z n :: v')%Z) t ltac:(lia) (Hmono N r a L E) HF _ _ _ Ht) _ _).
     + intros r' a' E'. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
-      assert (A1 := Hi r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A3. now rewrite A1, A3.
+      assert (A1 := Hi r' a' E'). assert (A3 := Hn r' a' E'). unfold Inequalities.zv in A1, A3. now rewrite A1, A3.
     + intros F' t0 HF' _ H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
     + intros F' t0 HF' _ H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F' _ (zi - z n :: v')%Z t0 L E HF' _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
     + cbn [truth]. reflexivity.
@@ -474,13 +500,13 @@ Proof.
     assert (Ea : ext N0 r0 a0 r1 a2) by (eapply ext_trans; [exact E| |exact E1]; lia).
     assert (Ex : ext N0 r0 a0 r2 a3) by (eapply ext_trans; [exact Ea| |exact E2]; lia).
     assert (HN1 : evz N2 r2 a3 (Var N1) (Z.of_nat i)).
-    { intros r' a' [Er _]. unfold Norm.zv. cbn. rewrite Er by lia. rewrite (ext_r _ _ _ _ _ _ E2) by lia. exact Hr1. }
+    { intros r' a' [Er _]. unfold Inequalities.zv. cbn. rewrite Er by lia. rewrite (ext_r _ _ _ _ _ _ E2) by lia. exact Hr1. }
     assert (Hj : evt N2 r2 a3 j (den e1 gv [] [Z.of_nat i])).
     { refine (IH e1 N0 r0 a0 g gv Hns Hag Hg [] N2 r2 a3 F2 [Var N1] [Z.of_nat i] j _ Ex HF2 _ Ej); [lia|]. apply evs_cons; auto. apply evs_nil. }
     refine (eq_ind _ (evt N2 r2 a3 t2) (scond_ok N2 r2 a3 F2 _ (VB (toZ scalar (den e1 gv [] [Z.of_nat i]) =? zi)%Z) _ _
       (den e3 gv cs1 (Z.of_nat i :: v')) (iter i (fun k d => put_at scalar (toZ scalar (den e1 gv [] [Z.of_nat k])) (element scalar (den e3 gv) (Z.of_nat k)) d) (den e2 gv) cs1 (zi :: v')) t2 ltac:(lia) (Hmono N2 r2 a3 ltac:(lia) Ex) HF2 _ _ _ Ht2) _ _).
     + intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval map apply nth]. rewrite (Hj r' a' E').
-      assert (A := Hi2 r' a' E'). unfold Norm.zv in A. now rewrite A.
+      assert (A := Hi2 r' a' E'). unfold Inequalities.zv in A. now rewrite A.
     + intros F' t0 HF' _ H0. refine (IH e3 N0 r0 a0 g gv Hns Hag Hg cs1 N2 r2 a3 F' _ (Z.of_nat i :: v') t0 _ Ex HF' _ H0); [lia|]. apply evs_cons; auto.
     + intros F' t0 HF' _ H0. refine (Hacc cs1 N2 r2 a3 F' (i2 :: is2) (zi :: v') t0 _ E2 HF' _ H0); [lia|]. apply evs_cons; auto.
     + reflexivity.

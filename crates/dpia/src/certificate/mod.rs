@@ -118,7 +118,8 @@ pub fn certify(
 /// become data.
 fn fitting(sizes: u32, args: &[(u32, Tables)]) -> Vec<Tm> {
     let counts = args.iter().flat_map(|(_, tables)| tables.iter().map(|(_, _, extents)| extents));
-    let products = counts.filter(|extents| extents.len() > 1).filter_map(|extents| {
+    // A size alone is in the list anyway.
+    let products = counts.filter(|extents| !matches!(extents[..], [Tm::Var(_)])).filter_map(|extents| {
         let product = |a: Tm, b: Tm| Tm::Op(Op::Imul, vec![a, b]);
         extents.iter().cloned().reduce(product)
     });
