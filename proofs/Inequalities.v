@@ -108,6 +108,7 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
           else []
       | _ => [] end) (atoms_once p) in
     (* a quotient is at most what its divisor, times as much and one more, exceeds the dividend with, and at least what its divisor, times as much, does not exceed it with *)
+    let times a p := match find (fun mc => match fst mc with [b] => tm_eqb a b | _ => false end) p with Some mc => snd mc | None => 0 end in
     let has a c := existsb (fun mc => match fst mc with [b] => (snd mc =? c) && tm_eqb a b | _ => false end) in
     let quotient p := existsb (fun a => match a with
          | Op Idiv [x; y] =>
@@ -118,6 +119,7 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
              else if has a 1 p then
                let u := psub p (patom a) in
                prove fuel F (psub (unpoly y) (pconst 1)) && prove fuel F (padd (unpoly x) (pmul u (unpoly y)))
+             else if 1 <? times a p then prove fuel F (patom a) && prove fuel F (psub p (pscale (times a p) (patom a)))
              else false
          | _ => false
          end) (atoms_once p) in
@@ -182,6 +184,20 @@ Definition extremes (p : poly) : facts :=
     | [Op Imin [x; y] as a] => if 0 <? snd mc then [instead a x (snd mc) p; instead a y (snd mc) p] else []
     | [Op Imax [x; y] as a] => if snd mc <? 0 then [instead a x (snd mc) p; instead a y (snd mc) p] else []
     | _ => [] end) p.
+(* That a quotient by a number is at least (or at most) something says the same of its dividend. *)
+Definition unquotient (p : poly) : facts :=
+  match find (fun mc => match mc with ([Op Idiv [_; Int _]], Zpos xH) | ([Op Idiv [_; Int _]], Zneg xH) => true | _ => false end) p with
+  | Some ([Op Idiv [x; Int k]], s) =>
+      let u := psub p (pscale s (patom (Op Idiv [x; Int k]))) in
+      if 0 <? k then
+        if s =? 1 then [padd (unpoly x) (pscale k u)]
+        else if s =? -1 then [psub (psub (pscale k (padd u (pconst 1))) (pconst 1)) (unpoly x)]
+        else []
+      else []
+  | _ => []
+  end.
+(* An inequality with all that it says. *)
+Definition both_ways (p : poly) : facts := flat_map (fun q => q :: unquotient q) (p :: extremes p).
 
 (* Where a fact has a smallest or largest with another sign: by cases, which of the two it is. *)
 Definition extreme (p : poly) : option tm :=
@@ -371,7 +387,9 @@ Proof.
       change (zv (Op Idiv [x; y])) with (zv x / zv y) in E3.
       destruct (Z.eq_dec (zv y) 0) as [E0|]. { rewrite E0 in *. lia. }
       assert (zv x / zv y < pv p1 + zv x / zv y + 1); [|lia]. apply Z.div_lt_upper_bound; lia.
-    - match type of E with (if ?b then _ else _) = true => destruct b; [|discriminate] end.
+    - match type of E with (if ?b then _ else _) = true => destruct b end.
+      2:{ match type of E with (if 1 <? ?c then _ else _) = true => set (k := c) in *; clearbody k end. destruct (Z.ltb_spec 1 k); [|discriminate].
+        apply andb_prop in E as [E1 E2]. apply IH in E1, E2; auto. rewrite patom_ok in E1. rewrite psub_ok, pscale_ok, patom_ok in E2. nia. }
       apply andb_prop in E as [E1 E2]. apply IH in E1, E2; auto.
       rewrite psub_ok, pconst_ok, unpoly_ok in E1. rewrite padd_ok, pmul_ok, psub_ok, patom_ok, !unpoly_ok in E2.
       change (zv (Op Idiv [x; y])) with (zv x / zv y) in E2.
@@ -409,6 +427,24 @@ Proof.
     destruct (Z.ltb_spec 0 c); [|contradiction]. destruct Hq as [<-|[<-|[]]]; rewrite instead_ok; nia.
   - set (a := Op Imax [x; y]) in *. assert (A : zv a = Z.max (zv x) (zv y)) by reflexivity.
     destruct (Z.ltb_spec c 0); [|contradiction]. destruct Hq as [<-|[<-|[]]]; rewrite instead_ok; nia.
+Qed.
+Lemma unquotient_ok p : 0 <= pv p -> holds (unquotient p).
+Proof.
+  intros H. unfold unquotient. match goal with |- context [find ?f p] => destruct (find f p) as [[m s]|] end; [|constructor].
+  destruct m as [|[| | |o ts| | |] m]; try constructor. destruct o; try constructor. destruct ts as [|x [|[|k| | | | |] [|? ?]]]; try constructor. destruct m; [|constructor].
+  cbv zeta. set (q := Op Idiv [x; Int k]). destruct (Z.ltb_spec 0 k) as [Hk|]; [|constructor].
+  assert (Q : zv q = zv x / k) by reflexivity. set (u := psub p (pscale s (patom q))).
+  assert (U : pv p = pv u + s * zv q) by (unfold u; rewrite psub_ok, pscale_ok, patom_ok; ring).
+  assert (D := Z.mul_div_le (zv x) k Hk). assert (D' := Z.mul_succ_div_gt (zv x) k Hk).
+  destruct (Z.eqb_spec s 1) as [->|]; [|destruct (Z.eqb_spec s (-1)) as [->|]; [|constructor]]; (constructor; [|constructor]).
+  - rewrite padd_ok, pscale_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + 1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
+  - rewrite !psub_ok, pscale_ok, padd_ok, !pconst_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + -1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
+Qed.
+Lemma both_ways_ok p : 0 <= pv p -> holds (both_ways p).
+Proof.
+  intros H. assert (K : holds (p :: extremes p)) by (constructor; [exact H|now apply extremes_ok]).
+  apply Forall_forall. intros q Hq. apply in_flat_map in Hq as (p' & Hp & Hq). unfold holds in K. rewrite Forall_forall in K. specialize (K p' Hp).
+  destruct Hq as [<-|Hq]; [exact K|]. assert (U := unquotient_ok p' K). unfold holds in U. rewrite Forall_forall in U. auto.
 Qed.
 Lemma swap_ok a x p : zv x = zv a -> pv (swap a x p) = pv p.
 Proof. intros E. unfold swap. rewrite padd_ok, pmul_ok, psub_ok, patom_ok, unpoly_ok, E. ring. Qed.

@@ -106,19 +106,6 @@ Fixpoint decide (F : facts) (c : tm) : option bool :=
   | _ => None
   end.
 
-(* That a quotient by a number is at least (or at most) a number says the same of its dividend: what is at least 0 where the polynomial is. *)
-Definition unquotient (p : poly) : facts :=
-  match filter (fun mc => match fst mc with [] => false | _ => true end) p with
-  | [([Op Idiv [x; Int k]], s)] =>
-      let u := psub p (pscale s (patom (Op Idiv [x; Int k]))) in
-      if 0 <? k then
-        if s =? 1 then [padd (unpoly x) (pscale k u)]
-        else if s =? -1 then [psub (psub (pscale k (padd u (pconst 1))) (pconst 1)) (unpoly x)]
-        else []
-      else []
-  | _ => []
-  end.
-Definition both_ways (p : poly) : facts := flat_map (fun q => q :: unquotient q) (p :: extremes p).
 (* What a condition says where it holds (or fails); [P] makes polynomials of terms. *)
 Fixpoint when (P : tm -> poly) (c : tm) (b : bool) : facts :=
   match c with
@@ -252,23 +239,6 @@ Qed.
 Lemma nfz_ok F t : holds F -> integer t = true -> eval st (nfz F t) r al = eval st t r al.
 Proof.
   intros HF Ht. unfold nfz. now rewrite whole_ok, nf_ok, (integer_ok t Ht).
-Qed.
-Lemma unquotient_ok p : 0 <= pv p -> holds (unquotient p).
-Proof.
-  intros H. unfold unquotient. match goal with |- context [filter ?f p] => destruct (filter f p) as [|[[|[| | |o [|x [|[|k| | | | |] [|? ?]]]| | |] [|? ?]] s] [|? ?]] end; try constructor; destruct o; try constructor.
-  cbv zeta. set (q := Op Idiv [x; Int k]). destruct (Z.ltb_spec 0 k) as [Hk|]; [|constructor].
-  assert (Q : zv q = zv x / k) by reflexivity. set (u := psub p (pscale s (patom q))).
-  assert (U : pv p = pv u + s * zv q) by (unfold u; rewrite psub_ok, pscale_ok, patom_ok; ring).
-  assert (D := Z.mul_div_le (zv x) k Hk). assert (D' := Z.mul_succ_div_gt (zv x) k Hk).
-  destruct (Z.eqb_spec s 1) as [->|]; [|destruct (Z.eqb_spec s (-1)) as [->|]; [|constructor]]; (constructor; [|constructor]).
-  - rewrite padd_ok, pscale_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + 1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
-  - rewrite !psub_ok, pscale_ok, padd_ok, !pconst_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + -1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
-Qed.
-Lemma both_ways_ok p : 0 <= pv p -> holds (both_ways p).
-Proof.
-  intros H. assert (K : holds (p :: extremes p)) by (constructor; [exact H|now apply extremes_ok]).
-  apply Forall_forall. intros q Hq. apply in_flat_map in Hq as (p' & Hp & Hq). unfold Inequalities.holds in K. rewrite Forall_forall in K. specialize (K p' Hp).
-  destruct Hq as [<-|Hq]; [exact K|]. assert (U := unquotient_ok p' K). unfold Inequalities.holds in U. rewrite Forall_forall in U. auto.
 Qed.
 Lemma mk_ok F o ts : holds F -> eval st (mk F o ts) r al = eval st (Op o ts) r al.
 Proof.

@@ -55,7 +55,7 @@ Definition unknown (F G : facts) : facts := filter (fun q => negb (existsb (poly
 Definition range_facts (F : facts) (t n : tm) : facts :=
   let p := poly_of F t in let q := poly_of F n in
   let rest := psub (psub q (pconst 1)) p in
-  p :: rest :: extremes rest ++ unknown F (factors F q).
+  p :: both_ways rest ++ unknown F (factors F q).
 Fixpoint ranges (F : facts) (ts ds : list tm) : facts :=
   match ts, ds with t :: ts, d :: ds => range_facts F t d ++ ranges F ts ds | _, _ => [] end.
 Definition in_range_p (F : facts) (p : poly) (n : tm) : bool := pr F p && pr F (psub (psub (poly_of F n) (pconst 1)) p).
@@ -266,12 +266,10 @@ Proof.
 Qed.
 Lemma range_facts_at r a F t n z d : holds r a F -> zv r a t = z -> zv r a n = d -> (0 <= z < d)%Z -> holds r a (range_facts F t n).
 Proof.
-  intros HF Ht Hn L. unfold range_facts. constructor; [|constructor; [|]].
+  intros HF Ht Hn L. unfold range_facts. constructor; [|apply Forall_app; split].
   - rewrite poly_of_ok, Ht; auto. lia.
-  - rewrite !psub_ok, pconst_ok, !poly_of_ok, Ht, Hn; auto. lia.
-  - apply Forall_app. split.
-    + apply extremes_ok. rewrite !psub_ok, pconst_ok, !poly_of_ok, Ht, Hn; auto. lia.
-    + apply unknown_ok, factors_ok; auto. rewrite poly_of_ok, Hn by auto. lia.
+  - apply both_ways_ok. rewrite !psub_ok, pconst_ok, !poly_of_ok, Ht, Hn; auto. lia.
+  - apply unknown_ok, factors_ok; auto. rewrite poly_of_ok, Hn by auto. lia.
 Qed.
 Lemma range_facts_ok N r a F t n z d : hold N r a F -> evz N r a t z -> evz N r a n d -> (0 <= z < d)%Z -> hold N r a (range_facts F t n).
 Proof. intros HF Ht Hn L r' a' E. apply range_facts_at with (z := z) (d := d); auto. Qed.
