@@ -103,7 +103,8 @@ Proof.
     { intros F c b HF' Hcl Hb. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. }
       rewrite <- Hb. f_equal. apply (closed_ok scalar lit prim before N c Hcl r a r' a'). exact (ext_r _ _ _ _ _ _ E'). }
     induction fuel as [|fuel IH]; intros F HF' H; cbn [equal] in H; destruct (sides ct p src (cs, ds) F) as [[t1|] [t2|]] eqn:Es; try discriminate;
-      destruct (equivalent _ _ (with_elements _ _ _ _ F) t1 t2) eqn:Eq; try (apply (Go F _ t1 t2 HF' (Hel F t1 t2 HF') Es Eq)); [discriminate|].
+      destruct (equivalent _ _ (with_elements _ _ _ _ F) t1 t2) eqn:Eq; try (apply (Go F _ t1 t2 HF' (Hel F t1 t2 HF') Es Eq));
+      (destruct (pr F (pconst (-1))) eqn:Ei; [exfalso; apply (pr_ok scalar lit prim before r a _ _ (HF' r a (ext_refl _ _ _ _))) in Ei; rewrite pconst_ok in Ei; lia|]); [discriminate|].
     cbn [snd] in H. fold ns in H. fold N in H.
     match type of H with match ?l with _ => _ end = true => destruct l as [|c rest]; [discriminate|] end.
     destruct (closed N c) eqn:Hcl; [|discriminate]. apply andb_prop in H as [H1' H2'].

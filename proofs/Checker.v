@@ -54,11 +54,12 @@ Definition sides (F : facts) : option tm * option tm :=
    sx (bounded ct) (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) (fst leaf) N F ys).
 Definition with_elements (a b : tm) (F : facts) : facts :=
   if match bounded ct with [] => true | _ => false end then F else learn (bounded ct) F (elements_in (bounded ct) N a (elements_in (bounded ct) N b [])).
-(* Whether they are equal; where that is not seen, by cases of a condition. *)
+(* Whether they are equal; where that is not seen, by cases of a condition. A case may be impossible. *)
 Fixpoint equal (fuel : nat) (F : facts) : bool :=
   match sides F with
   | (Some a, Some b) =>
       if equivalent (commutative (laws ct)) N (with_elements a b F) a b then true
+      else if pr F (pconst (-1)) then true
       else match fuel, conditions N a ++ conditions N b with
         | S fuel, c :: _ => if closed N c then equal fuel (when unpoly c true ++ F) && equal fuel (when unpoly c false ++ F) else false
         | _, _ => false

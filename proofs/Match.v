@@ -113,6 +113,10 @@ Definition below (l : nat) (F : facts) : facts := filter (fun p => forallb (fun 
 Definition in_step (l : nat) (n : tm) (F : facts) : facts :=
   (if settled l n then [patom (Var l); psub (psub (unpoly n) (pconst 1)) (patom (Var l))] else []) ++ below l F.
 
+(* Integers of variables and arrays that the facts make equal. *)
+Definition equal_integers (F : facts) (a b : tm) : bool :=
+  integer a && integer b && pure a && pure b && pr F (psub (unpoly a) (unpoly b)) && pr F (psub (unpoly b) (unpoly a)).
+
 (* Depth at most [h] on both sides together. Where the terms are not alike, the choices of the left side are made, then those of the right. *)
 Fixpoint eqv (h : nat) (F : facts) (R : rel) (a b : tm) {struct h} : bool :=
   match h with O => false | S h =>
@@ -148,7 +152,7 @@ Fixpoint eqv (h : nat) (F : facts) (R : rel) (a b : tm) {struct h} : bool :=
         | Some false => eqv h F R a y
         | None => pure c && each F (ways c true) (fun F => eqv h F R a x) && each F (ways c false) (fun F => eqv h F R a y)
         end
-    | _, _ => false
+    | _, _ => equal_integers F a b
     end
   end.
 Fixpoint height (t : tm) : nat :=
@@ -261,6 +265,14 @@ Proof.
     rewrite (settled_ok l n E r a0 r' a A). cbn. lia.
 Qed.
 
+Lemma equal_integers_ok F a b r al al' : known F r -> equal_integers F a b = true -> eval a r al = eval b r al'.
+Proof.
+  intros HF E. unfold equal_integers in E. repeat match goal with H : _ && _ = true |- _ => apply andb_prop in H as [? ?] end.
+  rewrite (pure_any b) with (a := al') (a' := al) by auto. rewrite !(integer_ok scalar lit prim st r al) by auto. f_equal.
+  repeat match goal with H : pr F _ = true |- _ => apply (pr_ok scalar lit prim st r al) in H; [|apply HF] end.
+  rewrite psub_ok, !unpoly_ok in *. lia.
+Qed.
+
 Lemma eqv_ok h : forall a b F R, eqv commutative h F R a b = true -> forall r al al', known F r -> related R al al' -> eval a r al = eval b r al'.
 Proof.
   induction h as [|h IH]; [discriminate|]. intros a b F R E r al al' HF HR. cbn [eqv] in E.
@@ -351,8 +363,8 @@ Proof.
     assert (Right' : match b with Op Select [c; x; y] => match decide F c with
         | Some true => eqv commutative h F R a x | Some false => eqv commutative h F R a y
         | None => pure c && each F (ways c true) (fun F => eqv commutative h F R a x) && each F (ways c false) (fun F => eqv commutative h F R a y) end
-        | _ => false end = true -> eval a r al = eval b r al').
-    { intros H. destruct b as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try discriminate. apply Right. exact H. }
+        | _ => equal_integers F a b end = true -> eval a r al = eval b r al').
+    { intros H. destruct b as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try (exact (equal_integers_ok F _ _ r al al' HF H)). apply Right. exact H. }
     destruct a as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try (apply Right'; exact E). apply Left. exact E.
 Qed.
 Lemma equivalent_ok N F a b r a0 : hold scalar lit prim st N r a0 F -> equivalent commutative N F a b = true -> eval a r a0 = eval b r a0.

@@ -3,11 +3,13 @@
 //!
 //! Nothing depends on a hint being right: with a wrong one the checker says no.
 
+use std::collections::BTreeSet;
+
 use functional::rewrite::AnyRule;
 use functional::strategy::Step;
 use functional::{Prim, Term, TermKind, walk};
-use loops::visit::nodes;
-use loops::{BinaryOp, Expr, Function, LoopKind, Scalar, Size, Stmt};
+use loops::visit::{assigns, locals, nodes};
+use loops::{BinaryOp, Expr, Function, Loop, LoopKind, Name, Scalar, Size, Stmt};
 
 use super::data::{Law, Op, Order, Shape, Tm};
 use super::target::Target;
@@ -39,6 +41,8 @@ impl Hints {
                 continue;
             }
             match &l.upper {
+                // Loops whose iterations only fill elements of their own are strips of a map.
+                _ if !carries(l) => {}
                 Expr::Int(n) => lengths.push(*n),
                 Expr::Binary(BinaryOp::FloorDiv, n, k) => {
                     if let (Ok((n, _)), Expr::Int(k)) = (sizes.expr(n), &**k) {
@@ -93,6 +97,13 @@ impl Hints {
         let q = quotient(n, k.clone());
         Ok(Some(if *lanes { Order::Lanes(q, k, zero) } else { Order::Tree(q, k, zero) }))
     }
+}
+
+/// Whether an iteration writes, of what is there before the loop, elements that another may write.
+fn carries(l: &Loop) -> bool {
+    let own: BTreeSet<&Name> = locals(&l.body).map(|local| &local.name).collect();
+    let mut writes = assigns(&l.body).map(|assign| &assign.target);
+    writes.any(|target| !own.contains(&target.array) && !target.indices.iter().any(|i| i.mentions(&l.var)))
 }
 
 /// Whether a primitive occurs in a term.
