@@ -80,6 +80,9 @@ Definition scond (F : facts) (tc : tm) (a b : facts -> option tm) : option tm :=
       Some (if tm_eqb ta tb then ta else choice (strip F tc) ta tb)
   end.
 
+(* The length of a strip. *)
+Definition strip_of (n m i : tm) : tm := Op Imin [m; Op Isub [n; Op Imul [i; m]]].
+
 Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
   match e with
   | EVar x => g x
@@ -100,6 +103,11 @@ Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
           if closed ns q && closed ns m && closed ns n && (in_range F q (Op Iadd [q; Int 1])) && (in_range F m (Op Iadd [m; Int 1]))
              && peqb (poly_of F n) (poly_of F (Op Imul [q; m])) then
             sreduce sh q (fun row acc => sreduce sh m f acc row) (sym i g) (cview (Vsplit m) (sym e g)) cs N F is
+          else None
+      | Strips q m => fun cs N F is =>
+          if closed ns q && closed ns m && closed ns n && pr F (poly_of F q) && pr F (poly_of F m) && pr F (poly_of F (Op Isub [Op Imul [q; m]; n])) then
+            csfold sh q (sym i g) (fun N acc => csfold sh (strip_of n m (Var N)) acc (fun N' acc =>
+              f (selem (sym e g) (Op Iadd [Op Imul [Var N; m]; Var N'])) acc)) cs N F is
           else None
       | _ => fun cs N F is => if closed ns n then sreduce sh n f (sym i g) (sym e g) cs N F is else None
       end
@@ -355,6 +363,15 @@ Proof.
   replace (S q * m) with (q * m + m) by lia. apply iter_add.
 Qed.
 
+Lemma iter_strips {A} q m n (f : nat -> A -> A) a : iter (Nat.min n (q * m)) f a = iter q (fun i => iter (Nat.min m (n - i * m)) (fun j => f (i * m + j))) a.
+Proof.
+  induction q as [|q IH]; cbn [iter]. { now rewrite Nat.min_0_r. }
+  rewrite <- IH. replace (Nat.min n (S q * m)) with (Nat.min n (q * m) + Nat.min m (n - q * m)) by (cbn [Nat.mul]; lia). rewrite iter_add.
+  destruct (Nat.le_ge_cases n (q * m)) as [L|L].
+  - replace (n - q * m) with 0 by lia. now rewrite Nat.min_0_r.
+  - now rewrite (Nat.min_r n (q * m)) by auto.
+Qed.
+
 Lemma sym_ok : forall e N0 r0 a0 g gv, ns <= N0 -> agree ns rs r0 -> (forall x, vval N0 r0 a0 (g x) (gv x)) ->
   vval N0 r0 a0 (sym ns idx e g) (den e gv).
 Proof.
@@ -408,8 +425,8 @@ Proof.
       eapply (sreduce_ok N r a sh n (z n) _ (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) _ (den e2 gv) _ (den e3 gv));
         [lia|apply closed_z; [lia|eauto|auto]|apply IH; [lia|eauto|eauto]|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
       intros. apply Hf; auto; [lia|eapply ext_trans; eauto]. }
-    destruct blocks as [|q m|q m zero|q m zero| |]; try exact Plain.
-    intros cs N r a F is v t L E HF Hs Ht.
+    destruct blocks as [|q m|q m zero|q m zero| | |q m]; try exact Plain; intros cs N r a F is v t L E HF Hs Ht.
+    1:{
       match type of Ht with (if ?b then _ else _) = _ => destruct b eqn:Eb; [|discriminate] end.
       apply andb_prop in Eb as [Eb Hp]. apply andb_prop in Eb as [Eb Hr2]. apply andb_prop in Eb as [Eb Hr1].
       apply andb_prop in Eb as [Eb Hc3]. apply andb_prop in Eb as [Hc1 Hc2].
@@ -430,7 +447,39 @@ Proof.
       refine (eq_ind _ (fun w => evt N r a t (w cs v)) (K cs N r a F is v t (le_n N) (ext_refl _ _ _ _) HF Hs Ht) _ _).
       apply iter_ext. intros i acc. unfold vstep at 1. apply iter_ext. intros j acc'. unfold vstep. cbn [look].
       do 3 f_equal. unfold element. do 2 (apply f_equal || f_equal).
-      replace (Z.of_nat (i * Z.to_nat (z m) + j)) with (Z.of_nat i * z m + Z.of_nat j)%Z by lia. reflexivity.
+      replace (Z.of_nat (i * Z.to_nat (z m) + j)) with (Z.of_nat i * z m + Z.of_nat j)%Z by lia. reflexivity. }
+    match type of Ht with (if ?b then _ else _) = _ => destruct b eqn:Eb; [|discriminate] end.
+    apply andb_prop in Eb as [Eb Hp]. apply andb_prop in Eb as [Eb Hr2]. apply andb_prop in Eb as [Eb Hr1].
+    apply andb_prop in Eb as [Eb Hc3]. apply andb_prop in Eb as [Hc1 Hc2].
+    assert (Ez : forall t N1 r1 a2, N <= N1 -> ext N r a r1 a2 -> closed ns t = true -> evz N1 r1 a2 t (z t)).
+    { intros t0 N1 r1 a2 L1 E1 Hc. apply closed_z; [lia|apply (Hmono N1 r1 a2); [lia|eapply ext_trans; eauto]|auto]. }
+    assert (Er : ext N r a r a) by apply ext_refl. assert (H0F := HF r a Er). apply (pr_ok scalar lit prim inp r a) in Hr1, Hr2, Hp; auto. rewrite !poly_of_ok in Hr1, Hr2, Hp by auto.
+    rewrite (Ez q N r a (le_n N) Er Hc1 r a Er) in Hr1. rewrite (Ez m N r a (le_n N) Er Hc2 r a Er) in Hr2.
+    assert (Hn : (z n <= z q * z m)%Z).
+    { change (zv r a (Op Isub [Op Imul [q; m]; n])) with (zv r a q * zv r a m - zv r a n)%Z in Hp.
+      rewrite (Ez q N r a (le_n N) Er Hc1 r a Er), (Ez m N r a (le_n N) Er Hc2 r a Er), (Ez n N r a (le_n N) Er Hc3 r a Er) in Hp. lia. }
+    set (fv := fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) in *. set (stp := vstep fv (den e3 gv)).
+    set (row := fun i acc => iter (Nat.min (Z.to_nat (z m)) (Z.to_nat (z n) - i * Z.to_nat (z m))) (fun j => stp (i * Z.to_nat (z m) + j)) acc).
+    replace (Z.to_nat (z n)) with (Nat.min (Z.to_nat (z n)) (Z.to_nat (z q) * Z.to_nat (z m))) by nia. rewrite (iter_strips (Z.to_nat (z q))).
+    change (evt N r a t (iter (Z.to_nat (z q)) row (den e2 gv) cs v)).
+    refine (csfold_ok N r a sh _ _ (fun k => iter k row (den e2 gv)) (Z.to_nat (z q)) q (z q) ltac:(lia) (Ez q N r a (le_n N) Er Hc1) eq_refl _ _ cs N r a F is v t (le_n N) Er HF Hs Ht).
+    { apply IH; [lia|eauto|eauto]. }
+    intros i N1 r1 a2 acc Hi L1 E1 Hr Hacc. cbn [iter].
+    assert (HN : evz (S N1) r1 a2 (Var N1) (Z.of_nat i)). { intros r' a' [Ex _]. unfold Inequalities.zv. cbn. rewrite Ex by lia. auto. }
+    assert (Hlen : evz (S N1) r1 a2 (strip_of n m (Var N1)) (Z.min (z m) (z n - Z.of_nat i * z m))).
+    { apply (evz_op2 _ _ _ Imin m _ _ _ Z.min); [reflexivity|apply Ez; auto; lia|]. apply (evz_op2 _ _ _ Isub n _ _ _ Z.sub); [reflexivity|apply Ez; auto; lia|].
+      apply (evz_op2 _ _ _ Imul _ m _ _ Z.mul); [reflexivity|exact HN|apply Ez; auto; lia]. }
+    refine (csfold_ok (S N1) r1 a2 sh _ _ (fun k => iter k (fun j => stp (i * Z.to_nat (z m) + j)) (iter i row (den e2 gv)))
+      (Nat.min (Z.to_nat (z m)) (Z.to_nat (z n) - i * Z.to_nat (z m))) _ _ ltac:(lia) Hlen _ Hacc _).
+    { nia. }
+    intros j N2 r2 a3 acc2 Hj L2 E2 Hr' Hacc2. cbn [iter]. unfold stp at 1, vstep. fold stp.
+    assert (E3 : ext N r a r2 a3) by (eapply ext_trans; [exact E1| |exact E2]; lia).
+    apply Hf; [lia|eapply ext_trans; [exact E| |exact E3]; lia| |exact Hacc2].
+    apply selem_ok. { apply IH; [lia|apply (Hmono (S N2) r2 a3); [lia|eapply ext_trans; [exact E| |exact E3]; lia]|apply (Hgm (S N2) r2 a3); [lia|eapply ext_trans; [exact E| |exact E3]; lia]]. }
+    replace (Z.of_nat (i * Z.to_nat (z m) + j)) with (Z.of_nat i * z m + Z.of_nat j)%Z by nia.
+    apply (evz_op2 _ _ _ Iadd _ _ _ _ Z.add); [reflexivity| |].
+    + apply (evz_op2 _ _ _ Imul _ m _ _ Z.mul); [reflexivity| |apply Ez; auto; lia]. eapply evz_mono; [exact HN|lia|exact E2].
+    + intros r' a' [Ex _]. unfold Inequalities.zv. cbn. rewrite Ex by lia. auto.
   - (* EScan *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|k is]; [discriminate|].
     apply evs_inv in Hs as (zk & v' & -> & Hk & Hs).
     destruct (pr F (poly_of F k)) eqn:Ep; [|discriminate].

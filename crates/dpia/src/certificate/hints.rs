@@ -21,6 +21,8 @@ pub(super) struct Hints {
     pub mode: Mode,
     /// Loops in sequence over `n floordiv k`: what is `n`, and `k`.
     cuts: Vec<(Tm, i64)>,
+    /// Loops in sequence from 0 to `n` by steps of `k`: what is `n`, and `k`.
+    strips: Vec<(Tm, i64)>,
     /// Sums of sums: whether they lie side by side, and how many elements a block has.
     sums: Vec<(bool, Size)>,
     /// Loops in sequence over a constant.
@@ -34,7 +36,7 @@ pub(super) struct Hints {
 
 impl Hints {
     pub fn new(sizes: &Target, function: &Function, mode: Mode, steps: &[Step]) -> Hints {
-        let (mut cuts, mut lengths) = (Vec::new(), Vec::new());
+        let (mut cuts, mut strips, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
         for stmt in nodes(&function.body) {
             let Stmt::Loop(l) = stmt else { continue };
             if l.kind != LoopKind::Sequential || l.lower != Expr::Int(0) {
@@ -43,6 +45,7 @@ impl Hints {
             match &l.upper {
                 // Loops whose iterations only fill elements of their own are strips of a map.
                 _ if !carries(l) => {}
+                n if l.step != 1 => strips.extend(sizes.expr(n).ok().map(|(n, _)| (n, l.step))),
                 Expr::Int(n) => lengths.push(*n),
                 Expr::Binary(BinaryOp::FloorDiv, n, k) => {
                     if let (Ok((n, _)), Expr::Int(k)) = (sizes.expr(n), &**k) {
@@ -65,7 +68,8 @@ impl Hints {
         let two = Size::constant(2);
         let pairs =
             steps.iter().any(|step| step.rule.name().starts_with("reduce") && step.args.contains(&two));
-        Hints { mode, cuts, sums: steps.iter().filter_map(sum).collect(), lengths, joins, pairs }
+        let sums = steps.iter().filter_map(sum).collect();
+        Hints { mode, cuts, strips, sums, lengths, joins, pairs }
     }
 
     /// Whether an iteration of `k` steps does two at a time.
@@ -85,7 +89,10 @@ impl Hints {
             None if arrays && matches!(n, Tm::Int(_)) && self.twice(n) => Order::Turns,
             Some(2) if arrays && !self.pairs => Order::Turns,
             Some(k) => Order::Blocks(quotient(n, Tm::Int(k)), Tm::Int(k)),
-            None => Order::InOrder,
+            None => match self.strips.iter().find(|(length, _)| length == n) {
+                Some((_, k)) => Order::Strips(strips_of(n, *k), Tm::Int(*k)),
+                None => Order::InOrder,
+            },
         }
     }
 
@@ -126,6 +133,12 @@ pub(super) fn laws(ty: Scalar) -> Vec<Law> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The number of strips of `k` elements, the last of which may be shorter.
+fn strips_of(n: &Tm, k: i64) -> Tm {
+    let raised = Tm::Op(Op::Iadd, vec![n.clone(), Tm::Int(k - 1)]);
+    quotient(&raised, Tm::Int(k))
 }
 
 fn quotient(n: &Tm, k: Tm) -> Tm {
