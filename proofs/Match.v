@@ -76,7 +76,7 @@ Fixpoint need (h : nat) (a b : tm) {struct h} : option rel :=
   | None => match a, b with
       | Op Select [_; x; y], _ => either (need h x b) (need h y b)
       | _, Op Select [_; x; y] => either (need h a x) (need h a y)
-      | _, _ => None
+      | _, _ => if integer a && integer b then Some [] else None
       end
   end end.
 Definition guess (h l : nat) (accs accs' : list (tm * tm)) (k k' : nat) : rel :=
