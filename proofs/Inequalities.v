@@ -24,7 +24,7 @@ Definition atoms_once (p : poly) : list tm :=
 Definition is_atom (a : tm) (q : poly) : bool := match q with [([b], Zpos xH)] => tm_eqb a b | _ => false end.
 
 (* Sums of multiples of facts. [nn]: atoms that are at least 0; [extra]: what is known of the atoms of a polynomial. A term that may be negative must be
-   outweighed by a fact; the term with the fewest such facts is the one to begin with. What is then left to show has it no more;
+   outweighed by a fact; of the terms of the highest degree that with the fewest such facts is the one to begin with. What is then left to show has it no more;
    where no fact helps, [other] is asked.
    That numbers are integers is what makes k * p > -k enough. *)
 Section Linear.
@@ -64,7 +64,8 @@ Fixpoint lin (fuel : nat) (used : facts) (p : poly) : bool :=
     | S fuel =>
       let G := onward used (extra p ++ F) in
       let ways mc := (mc, weights G mc) in
-      let (mc, ws) := fewest (ways mc) (map ways rest) in
+      let largest := filter (fun md => Nat.eqb (List.length (fst md)) (List.length (fst mc))) rest in
+      let (mc, ws) := fewest (ways mc) (map ways largest) in
       match ws with [] => other p | _ => existsb (fun w : weight =>
         let '(q, r, d) := w in
         let g := Z.gcd (snd mc) d in

@@ -54,10 +54,10 @@ Fixpoint elements_of (F : facts) (t : tm) : facts :=
 Definition learn (F : facts) (ts : list tm) : facts :=
   match idx with [] => F | _ => fold_right (fun q G => if existsb (poly_eqb q) G then G else q :: G) F (flat_map (elements_of F) ts) end.
 
-(* That a quotient is below something says more than the facts that it was seen from: quotients are integers. *)
+(* That a quotient is below something says more than the facts that it was seen from: quotients are integers. But not what holds of any quotient. *)
 Definition quotients (p : poly) : bool := existsb (fun a => match a with Op Idiv _ => true | _ => false end) (atoms p).
 Definition also (F : facts) (tc : tm) : facts :=
-  let G := when unpoly tc true in if existsb quotients G then unknown F G ++ F else F.
+  let G := when unpoly tc true in if existsb quotients G then filter (fun q => negb (pr [] q)) (unknown F G) ++ F else F.
 
 (* A condition without what is surely true in it, and a choice by one: the opposite of a condition exchanges the sides. *)
 Fixpoint strip (F : facts) (c : tm) : tm :=
@@ -337,7 +337,7 @@ Proof.
   intros L A HF0 Hc Ha Hb H. unfold scond in H. cbv zeta in H. assert (HF := learn_ok N r a F [tc] L A HF0). set (F' := learn idx F [tc]) in *. clearbody F'. clear HF0 F. rename F' into F. destruct (decide F tc) as [b|] eqn:E.
   - assert (X : xc = VB b). { rewrite <- (Hc r a (ext_refl _ _ _ _)). eapply decide_ok; eauto. apply HF. apply ext_refl. }
     subst xc. destruct b; cbn; eauto. eapply Ha; [|reflexivity|exact H]. unfold also. cbv zeta. destruct (existsb quotients _); auto. apply hold_app; auto.
-    intros r' a' E'. apply Forall_forall. intros q Hq. apply filter_In in Hq as [Hq _].
+    intros r' a' E'. apply Forall_forall. intros q Hq. apply filter_In in Hq as [Hq _]. apply filter_In in Hq as [Hq _].
     assert (W : Inequalities.holds scalar lit prim inp r' a' (when unpoly tc true)). { apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
     unfold Inequalities.holds in W. rewrite Forall_forall in W. auto.
   - assert (W : forall b, truth scalar xc = b -> hold N r a (when unpoly tc b ++ F)).
