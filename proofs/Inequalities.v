@@ -225,7 +225,9 @@ Fixpoint by_cases (fuel : nat) (F : facts) (p : poly) : bool :=
       | None => false
       end
   end.
-Definition pr (F : facts) (p : poly) : bool := if refuted F p then false else prove depth F p || by_cases 2 F p.
+(* With one fact. *)
+Definition at_once (F : facts) (p : poly) : bool := lin (nonneg nests F) (fun _ => []) F (fun _ => false) 1 [] p.
+Definition pr (F : facts) (p : poly) : bool := if at_once F p then true else if refuted F p then false else prove depth F p || by_cases 2 F p.
 
 Local Opaque pr prove by_cases.
 Section Sound.
@@ -468,7 +470,9 @@ Proof.
 Qed.
 Lemma pr_ok F p : holds F -> pr F p = true -> 0 <= pv p.
 Proof.
-  Local Transparent pr. intros HF H. unfold pr in H. destruct (refuted F p); [discriminate|].
+  Local Transparent pr. intros HF H. unfold pr in H. destruct (at_once F p) eqn:E.
+  { unfold at_once in E. apply (lin_ok _ _ F _ HF) in E; auto; [discriminate|apply (nonneg_ok F HF)|constructor]. }
+  destruct (refuted F p); [discriminate|].
   apply orb_prop in H as [H|H]; [exact (prove_ok depth F p HF H)|exact (by_cases_ok _ F p HF H)].
 Qed.
 End Sound.
