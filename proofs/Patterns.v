@@ -1,6 +1,6 @@
 (* Primitives that the translation writes out by others, or by commands of their own: iota, scatter, reduceByIndex and scanPar. For each, what it denotes as a program
    of the theory; and that its translation leaves just that, in both modes. The loop of reduceByIndex (reduceByIndexI) has a lemma of its own besides, as
-   that of scatter (scatterI_ok of TranslationCorrect.v). *)
+   that of scatter (scatterI_ok of Macros.v). *)
 From Coq Require Import Arith List Lia.
 From Lozenge Require Import Paths Phrases Overwrite Translation Represent InPlace TranslationCorrect TranslationFacts.
 From Lozenge Require Rewrites Blocks.

@@ -304,7 +304,7 @@ pub const LEMMAS: &[(&[&str], &str, &str, &str)] = &[
         "scatter_translated",
         "element `j` of the output is the last element whose index is `j`, else that of `b`",
     ),
-    (&["scatterI"], "TranslationCorrect.v", "scatterI_ok", "the same of the loop, for any acceptor"),
+    (&["scatterI"], "Macros.v", "scatterI_ok", "the same of the loop, for any acceptor"),
     (
         &["a.reduceByIndex", "c.reduceByIndex"],
         "Patterns.v",
