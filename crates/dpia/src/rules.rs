@@ -404,8 +404,9 @@ pub fn page() -> String {
         }
     }
     text.push_str(
-        "\n## Lemmas\n\n[What is proved](verification.md#the-translation-for-all-programs) has the theorem about all rules together\n\
-         (`tr_correct`): each constructor of the theory is a case of it. These rules have lemmas of their own.\n\n\
+        "\n## Lemmas\n\n[What is proved](verification.md#the-translation-for-all-programs) has the theorem about all rules\n\
+         together (`tr_correct`): each constructor of the theory is a case of it. These rules have lemmas of\n\
+         their own.\n\n\
          | rules | lemma | it says |\n| --- | --- | --- |\n",
     );
     for (rules, file, lemma, says) in LEMMAS {
