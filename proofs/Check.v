@@ -88,12 +88,12 @@ Proof.
     destruct Hn as [<-|[]]. exact Hcom. }
   assert (E : forall fuel F, hold scalar lit prim before N r a F -> equal ct p src (cs, ds) fuel F = true ->
      after (out ct) cs v = den scalar lit prim z src before cs v).
-  { assert (Go : forall F G t1 t2, hold scalar lit prim before N r a F -> hold scalar lit prim before N r a G -> sides ct p src (cs, ds) F = (Some t1, Some t2) -> equivalent (commutative (laws ct)) N G t1 t2 = true ->
+  { assert (Go : forall F G t1 t2, hold scalar lit prim before N r a F -> hold scalar lit prim before N r a G -> sides ct p src (cs, ds) F = (Some t1, Some t2) -> equivalent (commutative (laws ct)) (shapes ct) N G t1 t2 = true ->
       after (out ct) cs v = den scalar lit prim z src before cs v).
     { intros F G t1 t2 HF' HG Hs Hq. unfold sides in Hs. cbn [fst snd] in Hs. fold ns in Hs. fold N in Hs. injection Hs as E1 E2.
       assert (V1 := K1 cs N r a F _ v t1 ltac:(unfold N; lia) Ext HF' Hys E1 r a (ext_refl _ _ _ _)).
       assert (V2 := K2 (out ct) cs N r a F _ v t2 ltac:(unfold N; lia) Ext HF' Hys E2 r a (ext_refl _ _ _ _)).
-      assert (V := equivalent_ok scalar lit prim before (commutative (laws ct)) Hcomm N G _ _ r a HG Hq).
+      assert (V := equivalent_ok scalar lit prim before (commutative (laws ct)) Hcomm (shapes ct) N G _ _ r a HG Hq).
       rewrite V1, V2 in V. symmetry. exact V. }
     assert (Hel : forall F t1 t2, hold scalar lit prim before N r a F -> hold scalar lit prim before N r a (with_elements ct (cs, ds) t1 t2 F)).
     { intros F t1 t2 HF'. unfold with_elements. match goal with |- hold _ _ _ _ _ _ _ (if ?b then _ else _) => destruct b; [exact HF'|] end.
@@ -103,7 +103,8 @@ Proof.
     { intros F c b HF' Hcl Hb. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. }
       rewrite <- Hb. f_equal. apply (closed_ok scalar lit prim before N c Hcl r a r' a'). exact (ext_r _ _ _ _ _ _ E'). }
     induction fuel as [|fuel IH]; intros F HF' H; cbn [equal] in H; destruct (sides ct p src (cs, ds) F) as [[t1|] [t2|]] eqn:Es; try discriminate;
-      destruct (equivalent _ _ (with_elements _ _ _ _ F) t1 t2) eqn:Eq; try (apply (Go F _ t1 t2 HF' (Hel F t1 t2 HF') Es Eq)); [discriminate|].
+      destruct (equivalent _ _ _ (with_elements _ _ _ _ F) t1 t2) eqn:Eq; try (apply (Go F _ t1 t2 HF' (Hel F t1 t2 HF') Es Eq));
+      (destruct (pr F (pconst (-1))) eqn:Ei; [exfalso; apply (pr_ok scalar lit prim before r a _ _ (HF' r a (ext_refl _ _ _ _))) in Ei; rewrite pconst_ok in Ei; lia|]); [discriminate|].
     cbn [snd] in H. fold ns in H. fold N in H.
     match type of H with match ?l with _ => _ end = true => destruct l as [|c rest]; [discriminate|] end.
     destruct (closed N c) eqn:Hcl; [|discriminate]. apply andb_prop in H as [H1' H2'].

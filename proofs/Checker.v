@@ -16,6 +16,10 @@ Definition bounded (ct : certificate) : list (nat * (tm * list tm)) :=
 
 Definition commutative (ls : list law) : list string := flat_map (fun l => match l with Commutes o => [o] | _ => [] end) ls.
 
+(* The extents of the result, or of the first array with so many: a guess at those of accumulators. *)
+Definition shapes (ct : certificate) (m : nat) : option (list tm) :=
+  find (fun ds => Nat.eqb (List.length ds) m) (extents ct (out ct) :: map (fun p => snd (snd p)) (dims ct)).
+
 (* Conditions on sizes and subscripts that a term leaves open. *)
 Fixpoint conditions (N : nat) (t : tm) : list tm :=
   match t with
@@ -54,11 +58,12 @@ Definition sides (F : facts) : option tm * option tm :=
    sx (bounded ct) (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) (fst leaf) N F ys).
 Definition with_elements (a b : tm) (F : facts) : facts :=
   if match bounded ct with [] => true | _ => false end then F else learn (bounded ct) F (elements_in (bounded ct) N a (elements_in (bounded ct) N b [])).
-(* Whether they are equal; where that is not seen, by cases of a condition. *)
+(* Whether they are equal; where that is not seen, by cases of a condition. A case may be impossible. *)
 Fixpoint equal (fuel : nat) (F : facts) : bool :=
   match sides F with
   | (Some a, Some b) =>
-      if equivalent (commutative (laws ct)) N (with_elements a b F) a b then true
+      if equivalent (commutative (laws ct)) (shapes ct) N (with_elements a b F) a b then true
+      else if pr F (pconst (-1)) then true
       else match fuel, conditions N a ++ conditions N b with
         | S fuel, c :: _ => if closed N c then equal fuel (when unpoly c true ++ F) && equal fuel (when unpoly c false ++ F) else false
         | _, _ => false

@@ -1,5 +1,5 @@
 (* Loops read and write inside their arrays only, with subscripts that are data (gather) among them: for all sizes that the certificate allows, all inputs, every order of iterations.
-   Subscripts are followed by the prover of Norm.v from the ranges of the loops around, from the conditions of choices, and from what is known
+   Subscripts are followed by the prover of Inequalities.v from the ranges of the loops around, from the conditions of choices, and from what is known
    of arrays of indices. *)
 From Coq Require Import ZArith List String Bool Lia Arith Permutation.
 From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target TargetSound Checker Lazy.
@@ -55,7 +55,7 @@ Fixpoint bcheck (cx : ctx) (G : facts) (c : cmd) : bool :=
   | Seq a b => bcheck cx G a && bcheck cx G b
   | Assign w cs is e => let F := G ++ sfacts base cx in echeck F (In w cs is) && echeck F e
   | Local _ c => bcheck cx G c
-  | For _ x n c => closed ns n && fresh ns x cx && bcheck ((x, n) :: cx) (only (fun t => negb (about x t)) G) c
+  | For _ x n c => scoped ns cx n && fresh ns x cx && bcheck ((x, n) :: cx) (only (fun t => negb (about x t)) G) c
   | If b c1 c2 => let F := G ++ sfacts base cx in
       echeck F b && bcheck cx (only (kept (written c1)) (when (poly_of F) b true) ++ G) c1 &&
         bcheck cx (only (kept (written c2)) (when (poly_of F) b false) ++ G) c2
@@ -134,11 +134,11 @@ Notation exec := (exec scalar lit prim).
 Notation zvs s := (zv scalar lit prim s).
 Notation z := (zv scalar lit prim inp rs aenv0).
 Notation ev := (Semantics.ev scalar lit prim).
-Notation holds s io := (Norm.holds scalar lit prim s io aenv0).
+Notation holds s io := (Inequalities.holds scalar lit prim s io aenv0).
 Notation dimz := (fun a => map z (dim a)).
 Notation reads := (reads scalar lit prim dimz).
 Notation safe := (safe scalar lit prim dimz).
-Hypothesis Hbase : forall (s : store) r a, agree ns rs r -> Norm.holds scalar lit prim s r a base.
+Hypothesis Hbase : forall (s : store) r a, agree ns rs r -> Inequalities.holds scalar lit prim s r a base.
 Hypothesis Hdim : forall a, List.forallb (closed ns) (dim a) = true.
 Hypothesis Hidx : forall p, List.In p idx -> closed ns (snd p) = true.
 
@@ -231,12 +231,12 @@ Qed.
 Definition lasting (W : list nat) (G : facts) : Prop := forall p, List.In p G -> forall mc, List.In mc p -> forall a, List.In a (fst mc) -> kept W a = true.
 Lemma holds_lasting W G s s' io : lasting W G -> unchanged W s s' -> holds s io G -> holds s' io G.
 Proof.
-  intros L U H. unfold Norm.holds in *. rewrite Forall_forall in *. intros p Hp. rewrite <- (same_pval s s' io io p); auto.
+  intros L U H. unfold Inequalities.holds in *. rewrite Forall_forall in *. intros p Hp. rewrite <- (same_pval s s' io io p); auto.
   intros mc Hmc a Ha. eapply kept_zv; eauto.
 Qed.
 Lemma holds_other W G s io x i : lasting W G -> holds s io G -> holds s (upd io x i) (only (fun t => negb (about x t)) G).
 Proof.
-  intros L H. unfold Norm.holds in *. rewrite Forall_forall in *. intros p Hp. apply only_in in Hp as [Hp K].
+  intros L H. unfold Inequalities.holds in *. rewrite Forall_forall in *. intros p Hp. apply only_in in Hp as [Hp K].
   rewrite (same_pval s s (upd io x i) io p); auto. intros mc Hmc a Ha. apply (kept_zv W); [eapply L; eauto|intros b _ cs v; reflexivity|].
   intros y Hy. unfold upd. destruct (Nat.eqb_spec x y); auto. subst. specialize (K mc Hmc a Ha). cbn beta in K. rewrite Hy in K. discriminate.
 Qed.
@@ -255,9 +255,9 @@ Proof. intros L p Hp. apply only_in in Hp as [Hp _]. exact (L p Hp). Qed.
 Lemma lasting_when W F b v G : lasting W G -> lasting W (only (kept W) (when (poly_of F) b v) ++ G).
 Proof. intros L p Hp. apply in_app_or in Hp as [Hp|Hp]; [|exact (L p Hp)]. apply only_in in Hp as [_ K]. exact K. Qed.
 Lemma holds_only f s io G : holds s io G -> holds s io (only f G).
-Proof. unfold Norm.holds. rewrite !Forall_forall. intros H p Hp. apply only_in in Hp as [Hp _]. auto. Qed.
+Proof. unfold Inequalities.holds. rewrite !Forall_forall. intros H p Hp. apply only_in in Hp as [Hp _]. auto. Qed.
 
-Lemma bcheck_ok c : forall cx G io s, bcheck ns base dim idx cx G c = true -> agree ns rs io -> okcx scalar lit prim inp ns rs io cx -> lasting (written c) G -> holds s io G -> idxok s ->
+Lemma bcheck_ok c : forall cx G io s, bcheck ns base dim idx cx G c = true -> agree ns rs io -> okcx scalar lit prim inp ns io cx -> lasting (written c) G -> holds s io G -> idxok s ->
   (forall a n, List.In (a, n) idx -> ~ List.In a (written c)) -> safe c io s.
 Proof.
   assert (KEEP : forall c s s', (forall a n, List.In (a, n) idx -> ~ List.In a (written c)) -> forall io, exec c io s s' -> idxok s -> idxok s').
@@ -277,11 +277,12 @@ Proof.
     + intros a n Hin cs v Hv. unfold upd. destruct (Nat.eqb_spec w a); [|eapply Hs; eauto]. subst. exfalso. apply (Hw a n Hin). now left.
     + intros a n Hin C. apply (Hw a n Hin). now right.
   - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. intros is Hp.
-    assert (Hlt : forall i, List.In i is -> (0 <= Z.of_nat i < z n)%Z).
+    assert (Hlt : forall i, List.In i is -> (0 <= Z.of_nat i < bound scalar lit prim inp io n)%Z).
     { intros i Hi. assert (L : List.In i (seq 0 (Z.to_nat (Semantics.evz scalar lit prim s io n)))).
       { destruct par; [eapply Permutation_in; [apply Permutation_sym|]; eauto|now subst]. }
       apply in_seq in L. change (Semantics.evz scalar lit prim s io n) with (zvs s io aenv0 n) in L.
-      rewrite (closed_any scalar lit prim inp ns rs n H1 s io aenv0 A) in L. lia. }
+      rewrite (scoped_store scalar lit prim ns cx n H1 s inp io aenv0 aenv0) in L.
+      change (zvs inp io aenv0 n) with (bound scalar lit prim inp io n) in L. lia. }
     apply along_ok with (Q := fun s1 => idxok s1 /\ unchanged (written c) s s1).
     + intros i s1 Hi [Q U]. eapply IHc; eauto. { eapply agree_fresh; eauto. } { apply okcx_cons; auto. } { apply lasting_only; auto. }
       eapply holds_other; eauto. eapply holds_lasting; eauto.
@@ -311,8 +312,8 @@ Proof.
   intros H0 H scalar lit prim size before zz dimz Has Hidx. unfold inbounds in H.
   apply andb_prop in H as [H H4]. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
   assert (H0' := proj1 (forallb_forall _ _) H0). assert (H1' := proj1 (forallb_forall _ _) H1). assert (H2' := proj1 (forallb_forall _ _) H2).
-  assert (Hbase : forall (s : store scalar) r a, agree (sizes ct) size r -> Norm.holds scalar lit prim s r a (base_facts ct)).
-  { intros s r a A. unfold base_facts, Norm.holds. rewrite Forall_map. rewrite Forall_forall in *.
+  assert (Hbase : forall (s : store scalar) r a, agree (sizes ct) size r -> Inequalities.holds scalar lit prim s r a (base_facts ct)).
+  { intros s r a A. unfold base_facts, Inequalities.holds. rewrite Forall_map. rewrite Forall_forall in *.
     intros t Ht. rewrite poly_of_ok by constructor. rewrite (closed_any scalar lit prim before (sizes ct) size t (H0' t Ht) s r a A). apply (Has t Ht). }
   apply (bcheck_ok scalar lit prim before (sizes ct) size (base_facts ct) (extents ct) (indices ct) Hbase (extents_closed ct H3) H2'
     (target ct) [] [] size before H4).

@@ -59,8 +59,8 @@ Proof.
   intros H0 H Href scalar lit prim Hcom size before Hz Has Hidx runs. unfold runs. clear runs. apply andb_prop in H as [H Hout].
   assert (C := run_can scalar lit prim (sizes ct) (base_facts ct) (target ct) [] _ [] Global size H).
   split.
-  { destruct (run_bound scalar lit prim (sizes ct) (base_facts ct) before size (target ct) [] _ H) as [B HB]. exists B.
-    intros tr rest R. apply HB in R; [|intros x Hx; reflexivity]. rewrite app_length in R. lia. }
+  { destruct (run_bound scalar lit prim (sizes ct) (base_facts ct) before (target ct) [] _ size H) as [B HB]. exists B.
+    intros tr rest R. apply HB in R. rewrite app_length in R. lia. }
   intros m Hm. split; [|split].
   { destruct (start scalar _ C m) as (tr & x & [R _] & G). eauto. }
   { intros tr rest R G. destruct (finish scalar _ C tr rest (VZ 0) (conj R eq_refl) (finally scalar m tr)) as (t & x & [R' _] & G').

@@ -29,7 +29,8 @@ Notation vst := (vst scalar lit prim inp).
 Notation ev := (Semantics.ev scalar lit prim).
 Notation evzs := (Semantics.evz scalar lit prim).
 Notation invz := (invz scalar lit prim inp rs).
-Notation okcx := (okcx scalar lit prim inp ns rs).
+Notation okcx := (okcx scalar lit prim inp ns).
+Notation bound := (bound scalar lit prim inp).
 Hypothesis Hbase : forall (s : store) r a, agree ns rs r -> holds scalar lit prim s r a base.
 Hypothesis Hidx : bounded_ok scalar lit prim inp ns rs idx.
 Notation sev := (sev idx).
@@ -52,6 +53,13 @@ Proof.
   intros H t. exists (eval scalar lit prim inp (sub se t) r a). intros r' a' E. pattern t. apply tm_ind'; auto.
   - intros x. cbn [sub]. rewrite (H x r' a' E). symmetry. apply H. apply ext_refl.
   - intros o ts IH. cbn [sub Semantics.eval]. f_equal. rewrite !map_map. apply map_ext_in. intros y Hy. rewrite Forall_forall in IH. auto.
+Qed.
+Lemma sub_bound N r a se io cx n : vse N r a se io -> scoped ns cx n = true -> evz N r a (sub se n) (bound io n).
+Proof.
+  intros H Hn r' a' E. unfold Inequalities.zv, TargetSound.bound. unfold Inequalities.zv. f_equal. revert Hn. pattern n. apply tm_ind'; try (intros; discriminate); auto.
+  - intros x Hts. cbn [sub]. now rewrite (H x r' a' E).
+  - intros o ts IH Hts. cbn [scoped] in Hts. cbn [sub Semantics.eval]. assert (K : forallb (scoped ns cx) ts = true) by (destruct o; auto; discriminate).
+    f_equal. rewrite map_map. apply map_ext_in. intros t Ht. rewrite Forall_forall in IH. rewrite forallb_forall in K. auto.
 Qed.
 Definition prel N r a (p : list (option tm)) (pz : list (option Z)) :=
   Forall2 (fun o oz => match o, oz with Some t, Some k => evz N r a t k | None, None => True | _, _ => False end) p pz.
@@ -103,7 +111,7 @@ Variables (se : nat -> tm) (ss : sstore) (ks : list car).
 Variable run : (nat -> tm) -> sstore -> sstore.
 Hypothesis Hrun : forall N r a se ss io s s', ns <= N -> agree ns rs r -> agree ns rs io -> okcx io ((x, n) :: cx) -> exec c io s s' ->
   vse N r a se io -> vst N r a ss s -> vst N r a (run se ss) s'.
-Hypothesis Hn : closed ns n = true.
+Hypothesis Hn : scoped ns cx n = true.
 Hypothesis Hx : fresh ns x cx = true.
 Hypothesis Hcl : forallb (forallb (closed ns)) (map (cext dim) ks) = true.
 Variables (N0 : nat) (r0 : nat -> Z) (a0 : aenv) (io : nat -> Z) (s s' : store).
@@ -115,20 +123,20 @@ Hypothesis Hse : vse N0 r0 a0 se io.
 Hypothesis Hss : vst N0 r0 a0 ss s.
 Hypothesis Hex : exec (For par x n c) io s s'.
 
-Lemma loop_ok : vst N0 r0 a0 (after idx dim sl par x n c se ss ks run) s'.
+Lemma loop_ok : vst N0 r0 a0 (after idx dim sl par x (sub se n) c se ss ks run) s'.
 Proof.
   destruct Hex as (is & Hp & Hit). destruct (iterR_seq _ _ _ _ Hit) as (sg & E0 & EL & Hk). clear Hit.
   set (L := List.length is) in *. set (iv := fun k => nth k is 0).
-  assert (Zn : evzs s io n = z n). { apply (closed_any scalar lit prim inp ns rs n Hn s io aenv0 Hio). }
+  assert (Zn : evzs s io n = bound io n). { apply (scoped_store scalar lit prim ns cx n Hn s inp). }
   rewrite Zn in Hp.
-  assert (Hperm : Permutation (seq 0 (Z.to_nat (z n))) is). { destruct par; auto. now rewrite Hp. }
-  assert (HL : L = Z.to_nat (z n)). { unfold L. rewrite <- (Permutation_length Hperm). apply seq_length. }
+  assert (Hperm : Permutation (seq 0 (Z.to_nat (bound io n))) is). { destruct par; auto. now rewrite Hp. }
+  assert (HL : L = Z.to_nat (bound io n)). { unfold L. rewrite <- (Permutation_length Hperm). apply seq_length. }
   assert (Hnd : NoDup is). { eapply Permutation_NoDup; [exact Hperm|apply seq_NoDup]. }
-  assert (Hiv : forall k, k < L -> (0 <= Z.of_nat (iv k) < z n)%Z).
-  { intros k Hk1. assert (K : List.In (iv k) (seq 0 (Z.to_nat (z n)))). { eapply Permutation_in; [apply Permutation_sym; exact Hperm|apply nth_In; auto]. }
+  assert (Hiv : forall k, k < L -> (0 <= Z.of_nat (iv k) < bound io n)%Z).
+  { intros k Hk1. assert (K : List.In (iv k) (seq 0 (Z.to_nat (bound io n)))). { eapply Permutation_in; [apply Permutation_sym; exact Hperm|apply nth_In; auto]. }
     apply in_seq in K. lia. }
   assert (Hinj : forall j k, j < L -> k < L -> iv j = iv k -> j = k). { intros j k Hj Hk1 E. eapply NoDup_nth; eauto. }
-  assert (Hsur : forall i, (0 <= i < z n)%Z -> exists k, k < L /\ Z.of_nat (iv k) = i).
+  assert (Hsur : forall i, (0 <= i < bound io n)%Z -> exists k, k < L /\ Z.of_nat (iv k) = i).
   { intros i Hi. assert (K : List.In (Z.to_nat i) is). { eapply Permutation_in; [exact Hperm|]. apply in_seq. lia. }
     destruct (In_nth _ _ 0 K) as (k & Hk1 & Hk2). exists k. split; auto. unfold iv. rewrite Hk2. lia. }
   assert (Hseq : par = false -> forall k, k < L -> iv k = k).
@@ -219,9 +227,9 @@ Proof.
       assert (K := inv_evz scalar lit prim inp ns rs sl0 N r a js v (proj1 (slice_of_ok _ _ Hsl)) ltac:(lia) Hr1 Hv r' a' E').
       change (VZ (zv scalar lit prim inp r' a' (inv_t sl0 js) + 0)%Z = @VZ scalar (invz sl0 v)). rewrite K. f_equal. lia. }
     assert (He : evz N r a e (invz sl0 v)) by (apply (evt_evz _ _ _ _ _ _ _ _ _ Het)).
-    assert (Hen : evz N r a n (z n)). { apply closed_z with (ns := ns); auto. lia. }
+    assert (Hen : evz N r a (sub se n) (bound io n)). { eapply evz_mono; [exact (sub_bound N0 r0 a0 se io cx n Hse Hn)|exact HN|exact E]. }
     (* elements that no iteration writes *)
-    assert (Out : ~ (0 <= invz sl0 v < z n)%Z -> forall F' t', hold N r a F' -> ss w cs N F' js = Some t' -> evt N r a t' (s' w cs v)).
+    assert (Out : ~ (0 <= invz sl0 v < bound io n)%Z -> forall F' t', hold N r a F' -> ss w cs N F' js = Some t' -> evt N r a t' (s' w cs v)).
     { intros Ho F' t' HF' Ht'. rewrite <- EL. rewrite (Fr w sl0 Hsl 0 L) by (try lia; intros i Hi2 C; apply Ho; rewrite C; apply Hiv; lia).
       rewrite E0. eapply (Hss w cs N r a F' js v t'); eauto. }
     assert (C1 : evt N r a (mk F Ile [Int 0; e]) (VB (0 <=? invz sl0 v)%Z)).
@@ -230,14 +238,14 @@ Proof.
     3:{ now destruct (truth scalar _). }
     2:{ cbn [truth]. intros F' t' HF' T Ht'. apply (Out ltac:(lia) F' t' HF' Ht'). }
     cbn [truth]. intros F1 t1 HF1 T1 Ht1. clear Ht t.
-    assert (C2 : evt N r a (mk F1 Ilt [e; n]) (VB (invz sl0 v <? z n)%Z)).
+    assert (C2 : evt N r a (mk F1 Ilt [e; sub se n]) (VB (invz sl0 v <? bound io n)%Z)).
     { intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval map apply nth]. rewrite (Het r' a' E').
       assert (K := Hen r' a' E'). unfold zv in K. rewrite K. reflexivity. }
-    refine (eq_ind _ (evt N r a t1) (scond_ok N r a F1 _ (VB (invz sl0 v <? z n)%Z) _ _ (s' w cs v) (s' w cs v) t1 ltac:(lia) Hr1 HF1 C2 _ _ Ht1) _ _).
+    refine (eq_ind _ (evt N r a t1) (scond_ok N r a F1 _ (VB (invz sl0 v <? bound io n)%Z) _ _ (s' w cs v) (s' w cs v) t1 ltac:(lia) Hr1 HF1 C2 _ _ Ht1) _ _).
     3:{ now destruct (truth scalar _). }
     2:{ cbn [truth]. intros F' t' HF' T Ht'. apply (Out ltac:(lia) F' t' HF' Ht'). }
     cbn [truth]. intros F2 t HF2 T2 Ht.
-    assert (Hrng : (0 <= invz sl0 v < z n)%Z) by lia.
+    assert (Hrng : (0 <= invz sl0 v < bound io n)%Z) by lia.
     destruct (Hsur _ Hrng) as (k & Hk1 & Hki). rewrite <- Hki in He, Het.
     assert (V : vst N r a (run (upd se x e) (start sl par c se ss ks e (folded dim sl par x c se ss ks run e))) (sg (S k))).
     { eapply Hrun; [lia|exact Hr1|apply (Hag (Z.of_nat (iv k)))|apply Hok; auto|apply Hk; auto| |].
@@ -253,9 +261,8 @@ Proof.
     destruct (unfill F (pat se car) js) as [js'|] eqn:Hu; [|discriminate]. cbn [bind] in Ht.
     assert (Hp1 : prel N r a (pat se car) (pz j)). { rewrite <- Hcar. eapply prel_mono; [apply Hpz|auto|auto]. }
     destruct (unfill_ok N r a F _ _ HF Hp1 _ _ _ Hv Hu) as (w' & Hw' & ->).
-    assert (Hen : evz N r a n (z n)).
-    { apply closed_z with (ns := ns); auto; [lia|]. intros y Hy. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto. }
-    assert (K := Fold eq_refl L n j N r a (le_n L) HN E (ex_intro _ (z n) (conj Hen HL)) Hj N r a F js' w' t (le_n N) (ext_refl _ _ _ _) HF Hw' Ht).
+    assert (Hen : evz N r a (sub se n) (bound io n)). { eapply evz_mono; [exact (sub_bound N0 r0 a0 se io cx n Hse Hn)|exact HN|exact E]. }
+    assert (K := Fold eq_refl L (sub se n) j N r a (le_n L) HN E (ex_intro _ (bound io n) (conj Hen HL)) Hj N r a F js' w' t (le_n N) (ext_refl _ _ _ _) HF Hw' Ht).
     unfold St, wj, csj, nthcar in K. rewrite Hcar, Hwc, EL in K. exact K.
 Qed.
 End Loop.

@@ -76,7 +76,7 @@ Fixpoint need (h : nat) (a b : tm) {struct h} : option rel :=
   | None => match a, b with
       | Op Select [_; x; y], _ => either (need h x b) (need h y b)
       | _, Op Select [_; x; y] => either (need h a x) (need h a y)
-      | _, _ => None
+      | _, _ => if integer a && integer b then Some [] else None
       end
   end end.
 Definition guess (h l : nat) (accs accs' : list (tm * tm)) (k k' : nat) : rel :=
@@ -111,25 +111,58 @@ Definition each (F : facts) (Gs : list facts) (e : facts -> bool) : bool := fora
 Definition below (l : nat) (F : facts) : facts := filter (fun p => forallb (fun mc => forallb (settled l) (fst mc)) p) F.
 (* What is known in a step of a fold. *)
 Definition in_step (l : nat) (n : tm) (F : facts) : facts :=
-  (if settled l n then [patom (Var l); psub (psub (unpoly n) (pconst 1)) (patom (Var l))] else []) ++ below l F.
+  (if settled l n then patom (Var l) :: both_ways (psub (psub (unpoly n) (pconst 1)) (patom (Var l))) else []) ++ below l F.
+
+(* Integers of variables and arrays that the facts make equal. *)
+Definition equal_integers (F : facts) (a b : tm) : bool :=
+  integer a && integer b && pure a && pure b && pr F (psub (unpoly a) (unpoly b)) && pr F (psub (unpoly b) (unpoly a)).
+
+(* Extents of accumulators, which their subscripts are within: a guess, by the number of subscripts, that is taken where a fold is entered and verified wherever an
+   accumulator is read. Each level has its own; levels further in are forgotten. *)
+Variable shapes : nat -> option (list tm).
+Definition ranged := list (nat * list tm).
+Definition range_of (A : ranged) (l : nat) : option (list tm) := option_map snd (find (fun p => Nat.eqb (fst p) l) A).
+Fixpoint arity (l m : nat) (t : tm) : bool :=
+  match t with
+  | Op _ ts | In _ _ ts => forallb (arity l m) ts
+  | Acc l' _ ts => (if Nat.eqb l l' then Nat.eqb (List.length ts) m else true) && forallb (arity l m) ts
+  | Fold _ n accs _ ts => arity l m n && forallb (fun p => arity l m (fst p) && arity l m (snd p)) accs && forallb (arity l m) ts
+  | _ => true
+  end.
+Definition outer_ranges (l : nat) (A : ranged) : ranged := filter (fun p => Nat.ltb (fst p) l) A.
+Definition outer_rel (l : nat) (R : rel) : rel := filter (fun q => Nat.ltb (fst (fst q)) l) R.
+Definition enter (l m : nat) (accs accs' : list (tm * tm)) (A : ranged) : ranged :=
+  match m with
+  | O => outer_ranges l A
+  | _ => match shapes m with
+    | Some ds => if Nat.eqb (List.length ds) m && forallb (settled l) ds && forallb (fun p => arity l m (snd p)) (accs ++ accs') then (l, ds) :: outer_ranges l A else outer_ranges l A
+    | None => outer_ranges l A
+    end
+  end.
+Definition within (F : facts) (A : ranged) (l : nat) (is : list tm) : bool :=
+  match range_of A l with Some ds => in_ranges F is ds | None => true end.
+Definition subscripts (A : ranged) (l : nat) : facts :=
+  match range_of A l with Some ds => ranges [] (levels (S l) (List.length ds)) ds | None => [] end.
 
 (* Depth at most [h] on both sides together. Where the terms are not alike, the choices of the left side are made, then those of the right. *)
-Fixpoint eqv (h : nat) (F : facts) (R : rel) (a b : tm) {struct h} : bool :=
+Fixpoint eqv (h : nat) (F : facts) (A : ranged) (R : rel) (a b : tm) {struct h} : bool :=
   match h with O => false | S h =>
   if match a, b with
     | Op o ts, Op o' ts' =>
         (if op_dec o o' then true else false) &&
-        (list_eqb (eqv h F R) ts ts' ||
-         match ts, ts' with [x; y], [x'; y'] => commutes o && eqv h F R x y' && eqv h F R y x' | _, _ => false end)
-    | Acc l k is, Acc l' k' is' => Nat.eqb l l' && member (l, k, k') R && list_eqb (eqv h F R) is is'
-    | In x cs is, In x' cs' is' => Nat.eqb x x' && list_eqb Bool.eqb cs cs' && list_eqb (eqv h F R) is is'
+        (list_eqb (eqv h F A R) ts ts' ||
+         match ts, ts' with [x; y], [x'; y'] => commutes o && eqv h F A R x y' && eqv h F A R y x' | _, _ => false end)
+    | Acc l k is, Acc l' k' is' => Nat.eqb l l' && member (l, k, k') R && list_eqb (eqv h F A R) is is' && within F A l is
+    | In x cs is, In x' cs' is' => Nat.eqb x x' && list_eqb Bool.eqb cs cs' && list_eqb (eqv h F A R) is is'
     | Fold l n accs k is, Fold l' n' accs' k' is' =>
         let W := guess h l accs accs' k k' in
-        let R' := W ++ filter (fun q => negb (Nat.eqb (fst (fst q)) l)) R in
-        Nat.eqb l l' && eqv h F R n n' && list_eqb (eqv h F R) is is' && member (l, k, k') W &&
+        let R0 := outer_rel l R in
+        let A0 := outer_ranges l A in
+        let A' := enter l (List.length is) accs accs' A in
+        Nat.eqb l l' && eqv h F A R n n' && list_eqb (eqv h F A R) is is' && member (l, k, k') W && within F A' l is &&
         forallb (fun q => Nat.eqb (fst (fst q)) l &&
           match nth_error accs (snd (fst q)), nth_error accs' (snd q) with
-          | Some p, Some p' => eqv h (below l F) R (fst p) (fst p') && eqv h (in_step l n F) R' (snd p) (snd p')
+          | Some p, Some p' => eqv h (subscripts A' l ++ below l F) A0 R0 (fst p) (fst p') && eqv h (subscripts A' l ++ in_step l n F) A' (W ++ R0) (snd p) (snd p')
           | _, _ => false end) W
     | Var _, Var _ | Int _, Int _ | Lit _, Lit _ => tm_eqb a b
     | _, _ => false
@@ -138,17 +171,17 @@ Fixpoint eqv (h : nat) (F : facts) (R : rel) (a b : tm) {struct h} : bool :=
   else match a, b with
     | Op Select [c; x; y], _ =>
         match decide F c with
-        | Some true => eqv h F R x b
-        | Some false => eqv h F R y b
-        | None => pure c && each F (ways c true) (fun F => eqv h F R x b) && each F (ways c false) (fun F => eqv h F R y b)
+        | Some true => eqv h F A R x b
+        | Some false => eqv h F A R y b
+        | None => pure c && each F (ways c true) (fun F => eqv h F A R x b) && each F (ways c false) (fun F => eqv h F A R y b)
         end
     | _, Op Select [c; x; y] =>
         match decide F c with
-        | Some true => eqv h F R a x
-        | Some false => eqv h F R a y
-        | None => pure c && each F (ways c true) (fun F => eqv h F R a x) && each F (ways c false) (fun F => eqv h F R a y)
+        | Some true => eqv h F A R a x
+        | Some false => eqv h F A R a y
+        | None => pure c && each F (ways c true) (fun F => eqv h F A R a x) && each F (ways c false) (fun F => eqv h F A R a y)
         end
-    | _, _ => false
+    | _, _ => equal_integers F a b
     end
   end.
 Fixpoint height (t : tm) : nat :=
@@ -158,8 +191,11 @@ Fixpoint height (t : tm) : nat :=
   | Op _ ts | In _ _ ts | Acc _ _ ts => S (most ts)
   | Fold _ n accs _ is => S (Nat.max (height n) (Nat.max (fold_right (fun p h => Nat.max (Nat.max (height (fst p)) (height (snd p))) h) O accs) (most is)))
   end.
-Definition equivalent (N : nat) (F : facts) (a b : tm) : bool := eqv (height a + height b) (below N F) [] a b.
 End Match.
+(* With no extents for accumulators, or else with these. *)
+Definition equivalent (commutative : list string) (shapes : nat -> option (list tm)) (N : nat) (F : facts) (a b : tm) : bool :=
+  let h := (height a + height b)%nat in
+  if eqv commutative (fun _ => None) h (below N F) [] [] a b then true else eqv commutative shapes h (below N F) [] [] a b.
 
 Local Opaque guess need close.
 Section Sound.
@@ -171,7 +207,12 @@ Variable commutative : list string.
 Hypothesis commute : forall name, List.In name commutative -> forall a b, prim name [a; b] = prim name [b; a].
 Notation eval := (eval scalar lit prim st).
 
-Definition related (R : rel) (a b : aenv scalar) := forall l k k', member (l, k, k') R = true -> forall v, a l k v = b l k' v.
+(* Subscripts within the extents of a level. *)
+Definition zr (r : nat -> Z) (t : tm) : Z := zv scalar lit prim st r (aenv0 scalar) t.
+Definition allowed (A : ranged) (r : nat -> Z) (l : nat) (v : list Z) : Prop :=
+  match range_of A l with Some ds => inr v (map (zr r) ds) | None => True end.
+Definition related (A : ranged) (r : nat -> Z) (R : rel) (a b : aenv scalar) :=
+  forall l k k', member (l, k, k') R = true -> forall v, allowed A r l v -> a l k v = b l k' v.
 
 Lemma list_eqb_map {A B} (e : A -> A -> bool) (f g : A -> B) a : Forall (fun x => forall y, e x y = true -> f x = g y) a ->
   forall b, list_eqb e a b = true -> map f a = map g b.
@@ -255,28 +296,111 @@ Qed.
 Lemma in_step_ok l n F r r' i a0 : known F r -> agree l r r' -> r' l = Z.of_nat i -> (i < Z.to_nat (toZ scalar (eval n r a0)))%nat -> known (in_step l n F) r'.
 Proof.
   intros HF A Hi L. unfold in_step. apply known_app; [|eapply below_ok; eauto].
-  destruct (settled l n) eqn:E; [|intros a; constructor]. intros a. constructor; [|constructor; [|constructor]].
+  destruct (settled l n) eqn:E; [|intros a; constructor]. intros a. constructor.
   - rewrite patom_ok. unfold zv. cbn. lia.
-  - rewrite !psub_ok, pconst_ok, patom_ok, unpoly_ok. unfold zv.
+  - apply both_ways_ok. rewrite !psub_ok, pconst_ok, patom_ok, unpoly_ok. unfold zv.
     rewrite (settled_ok l n E r a0 r' a A). cbn. lia.
 Qed.
 
-Lemma eqv_ok h : forall a b F R, eqv commutative h F R a b = true -> forall r al al', known F r -> related R al al' -> eval a r al = eval b r al'.
+Lemma equal_integers_ok F a b r al al' : known F r -> equal_integers F a b = true -> eval a r al = eval b r al'.
 Proof.
-  induction h as [|h IH]; [discriminate|]. intros a b F R E r al al' HF HR. cbn [eqv] in E.
-  assert (IHs : forall ts ts' F R, list_eqb (eqv commutative h F R) ts ts' = true -> forall r al al', known F r -> related R al al' ->
+  intros HF E. unfold equal_integers in E. repeat match goal with H : _ && _ = true |- _ => apply andb_prop in H as [? ?] end.
+  rewrite (pure_any b) with (a := al') (a' := al) by auto. rewrite !(integer_ok scalar lit prim st r al) by auto. f_equal.
+  repeat match goal with H : pr F _ = true |- _ => apply (pr_ok scalar lit prim st r al) in H; [|apply HF] end.
+  rewrite psub_ok, !unpoly_ok in *. lia.
+Qed.
+
+(* Extents are settled where their level begins. *)
+Definition settles (A : ranged) : Prop := forall l ds, range_of A l = Some ds -> forallb (settled l) ds = true.
+Lemma range_of_outer l A l0 : l0 < l -> range_of (outer_ranges l A) l0 = range_of A l0.
+Proof.
+  intros L. unfold range_of, outer_ranges. f_equal. induction A as [|[l1 ds] A IH]; [reflexivity|]. cbn [filter fst find].
+  destruct (Nat.ltb_spec l1 l); cbn [find fst]; destruct (Nat.eqb_spec l1 l0); auto; lia.
+Qed.
+Lemma range_of_below l A l0 : l <= l0 -> range_of (outer_ranges l A) l0 = None.
+Proof.
+  intros L. unfold range_of, outer_ranges. induction A as [|[l1 ds] A IH]; [reflexivity|]. cbn [filter fst].
+  destruct (Nat.ltb_spec l1 l); auto. cbn [find fst]. destruct (Nat.eqb_spec l1 l0); auto; lia.
+Qed.
+Lemma range_of_enter shapes l m accs accs' A l0 : l0 < l -> range_of (enter shapes l m accs accs' A) l0 = range_of A l0.
+Proof.
+  intros L. rewrite <- (range_of_outer l A l0 L). unfold enter. destruct m; auto. destruct (shapes _) as [ds|]; auto.
+  match goal with |- range_of (if ?b then _ else _) _ = _ => destruct b; auto end.
+  unfold range_of at 1. cbn [find fst]. destruct (Nat.eqb_spec l l0); [lia|reflexivity].
+Qed.
+Lemma settles_outer l A : settles A -> settles (outer_ranges l A).
+Proof.
+  intros H l0 ds E. destruct (Nat.lt_ge_cases l0 l) as [L|L]; [rewrite range_of_outer in E by auto; auto|rewrite range_of_below in E by auto; discriminate].
+Qed.
+Lemma settles_enter shapes l m accs accs' A : settles A -> settles (enter shapes l m accs accs' A).
+Proof.
+  intros H. assert (O := settles_outer l A H). unfold enter. destruct m; auto. destruct (shapes _) as [ds|]; auto.
+  match goal with |- settles (if ?b then _ else _) => destruct b eqn:E; auto end. apply andb_prop in E as [E _]. apply andb_prop in E as [_ E].
+  intros l0 ds0. unfold range_of. cbn [find fst]. destruct (Nat.eqb_spec l l0) as [->|]; [intros [= <-]; exact E|apply O].
+Qed.
+Lemma zr_settled l ds r r' a : agree l r r' -> forallb (settled l) ds = true -> map (zv scalar lit prim st r' a) ds = map (zr r) ds.
+Proof.
+  intros A H. apply map_ext_in. intros d Hd. rewrite forallb_forall in H. unfold zr, zv. f_equal. apply (settled_ok l d (H d Hd) r (aenv0 scalar) r' a A).
+Qed.
+Lemma in_ranges_at F r a : holds scalar lit prim st r a F -> forall ts ds, in_ranges F ts ds = true ->
+  inr (map (zv scalar lit prim st r a) ts) (map (zv scalar lit prim st r a) ds).
+Proof.
+  intros HF. induction ts as [|t ts IH]; intros [|d ds] E; try discriminate; cbn [map]; constructor; cbn [in_ranges] in E; apply andb_prop in E as [E1 E2]; [|apply IH; auto].
+  unfold in_range, in_range_p in E1. apply andb_prop in E1 as [E0 E1]. apply (pr_ok scalar lit prim st r a) in E0, E1; auto.
+  rewrite !psub_ok, pconst_ok, !poly_of_ok in E1 by auto. rewrite poly_of_ok in E0 by auto. lia.
+Qed.
+Lemma within_ok F A r al l is : known F r -> settles A -> within F A l is = true -> allowed A r l (map (fun t => toZ scalar (eval t r al)) is).
+Proof.
+  intros HF HA E. unfold within, allowed in *. destruct (range_of A l) as [ds|] eqn:Er; auto.
+  rewrite <- (zr_settled l ds r r al) by (auto; intros x Hx; reflexivity). exact (in_ranges_at F r al (HF al) is ds E).
+Qed.
+Lemma subscripts_ok A l r r' v : settles A -> agree l r r' -> allowed A r l v -> (forall k, k < List.length v -> r' (S l + k) = nth k v 0%Z) -> known (subscripts A l) r'.
+Proof.
+  intros HA Ag Hv Hr a. unfold subscripts, allowed in *. destruct (range_of A l) as [ds|] eqn:Er; [|constructor].
+  assert (L : List.length v = List.length ds). { rewrite <- (map_length (zr r)). clear -Hv. unfold inr in Hv. induction Hv; cbn; congruence. }
+  rewrite <- (zr_settled l ds r r' a Ag (HA l ds Er)) in Hv. rewrite <- L. unfold levels. clear L Er HA Ag. revert ds Hv Hr. generalize (S l) as n.
+  induction v as [|z v IH]; intros n ds Hv Hr; [constructor|]. destruct ds as [|d ds]; [inversion Hv|]. inversion_clear Hv as [|? ? ? ? Hz Hv'].
+  cbn [List.length seq map ranges]. apply Forall_app. split.
+  - apply range_facts_at with (z := z) (d := zv scalar lit prim st r' a d); auto; [constructor|].
+    unfold zv. cbn. rewrite <- (Nat.add_0_r n). apply (Hr 0). cbn. lia.
+  - apply IH; auto. intros k Hk. replace (S n + k) with (n + S k) by lia. apply (Hr (S k)). cbn. lia.
+Qed.
+Lemma upds_nth r n v k : k < List.length v -> upds r n v (n + k) = nth k v 0%Z.
+Proof.
+  revert r n k. induction v as [|z v IH]; intros r n k Hk; [cbn in Hk; lia|]. cbn [upds]. destruct k as [|k].
+  - rewrite Nat.add_0_r, agree_upds by lia. unfold upd. now rewrite Nat.eqb_refl.
+  - replace (n + S k) with (S n + k) by lia. rewrite IH by (cbn in Hk; lia). reflexivity.
+Qed.
+Lemma member_outer l k k' l0 R : member (l, k, k') (outer_rel l0 R) = true -> l < l0 /\ member (l, k, k') R = true.
+Proof.
+  unfold member, outer_rel. intros H. apply existsb_exists in H as (q & Hq & E). apply filter_In in Hq as [Hq Hl].
+  split; [|apply existsb_exists; eauto]. unfold triple_eqb in E. cbn in E. apply andb_prop in E as [E _]. apply andb_prop in E as [E _].
+  apply Nat.eqb_eq in E. apply Nat.ltb_lt in Hl. now subst.
+Qed.
+(* Relations of levels further out, where variables from [l] on have changed. *)
+Lemma related_outer A B r r' R al al' l : settles A -> agree l r r' -> (forall l0, l0 < l -> range_of B l0 = range_of A l0) ->
+  related A r R al al' -> related B r' (outer_rel l R) al al'.
+Proof.
+  intros HA Ag HB H l0 k k' Hm v Hv. apply member_outer in Hm as [L Hm]. apply (H l0 k k' Hm). unfold allowed in *. rewrite HB in Hv by auto.
+  destruct (range_of A l0) as [ds|] eqn:E; auto. rewrite <- (zr_settled l0 ds r r' (aenv0 scalar)); auto. intros x Hx. apply Ag. lia.
+Qed.
+
+Lemma eqv_ok shapes h : forall a b F A R, eqv commutative shapes h F A R a b = true -> settles A -> forall r al al', known F r -> related A r R al al' -> eval a r al = eval b r al'.
+Proof.
+  induction h as [|h IH]; [discriminate|]. intros a b F A R E HA r al al' HF HR. cbn [eqv] in E.
+  assert (IHs : forall ts ts' F A R, list_eqb (eqv commutative shapes h F A R) ts ts' = true -> settles A -> forall r al al', known F r -> related A r R al al' ->
     forall (B : Type) (f : val scalar -> B), map (fun t => f (eval t r al)) ts = map (fun t => f (eval t r al')) ts').
-  { intros ts ts' F1 R1 E1 r1 al1 al1' HF1 HR1 B f. eapply list_eqb_map; [|exact E1]. apply Forall_forall. intros x _ y Hy. f_equal. eapply IH; eauto. }
+  { intros ts ts' F1 A1 R1 E1 HA1 r1 al1 al1' HF1 HR1 B f. eapply list_eqb_map; [|exact E1]. apply Forall_forall. intros x _ y Hy. f_equal. eapply IH; eauto. }
   match type of E with (if ?s then _ else _) = true => destruct s eqn:Es end.
   - clear E. destruct a as [x|z|s|o ts|w cs is|l k is|l n accs k is], b as [x'|z'|s'|o' ts'|w' cs' is'|l' k' is'|l' n' accs' k' is']; try discriminate.
     + cbn in Es. apply Nat.eqb_eq in Es. now subst.
     + cbn in Es. apply Z.eqb_eq in Es. now subst.
     + cbn in Es. apply String.eqb_eq in Es. now subst.
     + apply andb_prop in Es as [E1 E2]. destruct (op_dec o o') as [<-|]; [|discriminate]. apply orb_prop in E2 as [E2|E2].
-      * cbn [Semantics.eval]. f_equal. exact (IHs _ _ _ _ E2 r al al' HF HR _ (fun v => v)).
+      * cbn [Semantics.eval]. f_equal. exact (IHs _ _ _ _ _ E2 HA r al al' HF HR _ (fun v => v)).
       * destruct ts as [|x [|y [|? ?]]]; try discriminate. destruct ts' as [|x' [|y' [|? ?]]]; try discriminate.
         apply andb_prop in E2 as [E2 E3]. apply andb_prop in E2 as [E0 E2]. cbn [Semantics.eval map].
-        rewrite (IH _ _ _ _ E2 r al al' HF HR), (IH _ _ _ _ E3 r al al' HF HR). destruct o; try discriminate; cbn [apply nth].
+        rewrite (IH _ _ _ _ _ E2 HA r al al' HF HR), (IH _ _ _ _ _ E3 HA r al al' HF HR). destruct o; try discriminate; cbn [apply nth].
         -- f_equal. apply Z.add_comm.
         -- f_equal. apply Z.mul_comm.
         -- f_equal. apply andb_comm.
@@ -284,18 +408,20 @@ Proof.
         -- cbn in E0. apply existsb_exists in E0 as (nm & Hn & E0). apply String.eqb_eq in E0. subst. apply commute. auto.
     + apply andb_prop in Es as [E1 E3]. apply andb_prop in E1 as [E1 E2].
       apply Nat.eqb_eq in E1. subst. assert (cs = cs'). { revert E2. apply list_eqb_ok. clear. induction cs; constructor; auto. intros y. apply eqb_prop. } subst.
-      cbn [Semantics.eval]. f_equal. exact (IHs _ _ _ _ E3 r al al' HF HR _ (toZ scalar)).
-    + apply andb_prop in Es as [E1 E3]. apply andb_prop in E1 as [E1 E2].
-      apply Nat.eqb_eq in E1. subst. cbn [Semantics.eval]. rewrite (HR _ _ _ E2). f_equal. exact (IHs _ _ _ _ E3 r al al' HF HR _ (toZ scalar)).
+      cbn [Semantics.eval]. f_equal. exact (IHs _ _ _ _ _ E3 HA r al al' HF HR _ (toZ scalar)).
+    + apply andb_prop in Es as [E1 Ew]. apply andb_prop in E1 as [E1 E3]. apply andb_prop in E1 as [E1 E2].
+      apply Nat.eqb_eq in E1. subst. cbn [Semantics.eval]. rewrite (HR _ _ _ E2) by (eapply within_ok; eauto). f_equal. exact (IHs _ _ _ _ _ E3 HA r al al' HF HR _ (toZ scalar)).
     + cbv zeta in Es. set (W := guess commutative h l accs accs' k k') in *. clearbody W.
-      apply andb_prop in Es as [E EW]. apply andb_prop in E as [E Ek]. apply andb_prop in E as [E Ei]. apply andb_prop in E as [E1 En].
+      set (A' := enter shapes l (List.length is) accs accs' A) in *. assert (HA' : settles A') by (apply settles_enter; auto).
+      assert (HB : forall l0, l0 < l -> range_of A' l0 = range_of A l0) by (intros; apply range_of_enter; auto).
+      apply andb_prop in Es as [E EW]. apply andb_prop in E as [E Ew]. apply andb_prop in E as [E Ek]. apply andb_prop in E as [E Ei]. apply andb_prop in E as [E1 En].
       apply Nat.eqb_eq in E1. subst l'. cbn [Semantics.eval].
-      rewrite <- (IH _ _ _ _ En r al al' HF HR).
-      rewrite <- (IHs _ _ _ _ Ei r al al' HF HR _ (toZ scalar)).
+      rewrite <- (IH _ _ _ _ _ En HA r al al' HF HR).
+      rewrite <- (IHs _ _ _ _ _ Ei HA r al al' HF HR _ (toZ scalar)).
       rewrite forallb_forall in EW.
       assert (G : forall k1 k2, member (l, k1, k2) W = true -> exists p q, nth_error accs k1 = Some p /\ nth_error accs' k2 = Some q /\
-         eqv commutative h (below l F) R (fst p) (fst q) = true /\
-         eqv commutative h (in_step l n F) (W ++ filter (fun q => negb (Nat.eqb (fst (fst q)) l)) R) (snd p) (snd q) = true).
+         eqv commutative shapes h (subscripts A' l ++ below l F) (outer_ranges l A) (outer_rel l R) (fst p) (fst q) = true /\
+         eqv commutative shapes h (subscripts A' l ++ in_step l n F) A' (W ++ outer_rel l R) (snd p) (snd q) = true).
       { intros k1 k2 Hm. unfold member in Hm. apply existsb_exists in Hm as ([[l0 a1] a2] & Hq & Eq). unfold triple_eqb in Eq. cbn in Eq.
         apply andb_prop in Eq as [Eq Eq3]. apply andb_prop in Eq as [Eq1 Eq2]. apply Nat.eqb_eq in Eq1, Eq2, Eq3. subst.
         specialize (EW _ Hq). cbn [fst snd] in EW. apply andb_prop in EW as [_ EW].
@@ -306,21 +432,30 @@ Proof.
       { intros l1 k1 p Hp. apply nth_error_nth. now rewrite nth_error_map, Hp. }
       remember (Z.to_nat (toZ scalar (eval n r al))) as N eqn:HN.
       match goal with |- iter N ?f1 ?s1 k _ = iter N ?f2 ?s2 k' _ => set (st1 := f1); set (st2 := f2); set (i1 := s1); set (i2 := s2) end.
-      assert (K : forall M, M <= N -> forall k1 k2 v, member (l, k1, k2) W = true -> iter M st1 i1 k1 v = iter M st2 i2 k2 v).
-      { induction M as [|M IHM]; intros LM k1 k2 v Hm; destruct (G _ _ Hm) as (p & q & Hp & Hq & Ep & Eq); cbn [iter].
-        - unfold i1, i2. rewrite (GF _ _ _ Hp), (GF _ _ _ Hq). cbn [fst]. eapply IH; [exact Ep| |exact HR].
-          eapply below_ok; [exact HF|]. intros x Hx. rewrite agree_upds by lia. reflexivity.
-        - unfold st1 at 1, st2 at 1. rewrite (GF _ _ _ Hp), (GF _ _ _ Hq). cbn [snd]. eapply IH; [exact Eq| |].
-          + eapply in_step_ok with (i := M) (a0 := al); [exact HF| | |lia].
-            * intros x Hx. rewrite agree_upds by lia. unfold upd. destruct (Nat.eqb_spec l x); [lia|reflexivity].
-            * rewrite agree_upds by lia. unfold upd. now rewrite Nat.eqb_refl.
-          + intros l1 j1 j2 Hj w. rewrite member_app in Hj. unfold upd. destruct (Nat.eqb_spec l l1) as [<-|Hne].
-            * apply IHM; [lia|]. apply orb_prop in Hj as [Hj|Hj]; auto. apply member_filter in Hj as [Hj _]. congruence.
-            * apply orb_prop in Hj as [Hj|Hj]; [|apply HR; apply member_filter in Hj; tauto].
+      assert (K : forall M, M <= N -> forall k1 k2 v, member (l, k1, k2) W = true -> allowed A' r l v -> iter M st1 i1 k1 v = iter M st2 i2 k2 v).
+      { induction M as [|M IHM]; intros LM k1 k2 v Hm Hv; destruct (G _ _ Hm) as (p & q & Hp & Hq & Ep & Eq); cbn [iter].
+        - unfold i1, i2. rewrite (GF _ _ _ Hp), (GF _ _ _ Hq). cbn [fst].
+          assert (Ag : agree l r (upds r (S l) v)) by (intros x Hx; rewrite agree_upds by lia; reflexivity).
+          eapply IH; [exact Ep|apply settles_outer; auto| |].
+          + apply known_app; [|eapply below_ok; eauto]. apply (subscripts_ok A' l r _ v); auto. intros; now apply upds_nth.
+          + apply (related_outer A _ r _ R al al' l HA Ag); auto. intros l0 L0. now apply range_of_outer.
+        - unfold st1 at 1, st2 at 1. rewrite (GF _ _ _ Hp), (GF _ _ _ Hq). cbn [snd].
+          set (r2 := upds (upd r l (Z.of_nat M)) (S l) v).
+          assert (Ag : agree l r r2). { intros x Hx. unfold r2. rewrite agree_upds by lia. unfold upd. destruct (Nat.eqb_spec l x); [lia|reflexivity]. }
+          eapply IH; [exact Eq|exact HA'| |].
+          + apply known_app. { apply (subscripts_ok A' l r _ v); auto. intros; now apply upds_nth. }
+            eapply in_step_ok with (i := M) (a0 := al); [exact HF|exact Ag| |lia].
+            unfold r2. rewrite agree_upds by lia. unfold upd. now rewrite Nat.eqb_refl.
+          + assert (Out := related_outer A A' r r2 R al al' l HA Ag HB HR).
+            intros l1 j1 j2 Hj w Hw. rewrite member_app in Hj. unfold upd. destruct (Nat.eqb_spec l l1) as [<-|Hne].
+            * apply IHM; [lia| |].
+              -- apply orb_prop in Hj as [Hj|Hj]; auto. apply member_outer in Hj as [Hj _]. lia.
+              -- unfold allowed in *. destruct (range_of A' l) as [ds|] eqn:Er; auto. rewrite <- (zr_settled l ds r r2 (aenv0 scalar)); auto.
+            * apply orb_prop in Hj as [Hj|Hj]; [|apply (Out l1 j1 j2 Hj w Hw)].
               exfalso. unfold member in Hj. apply existsb_exists in Hj as ([[l2 b1] b2] & Hq2 & Eq2). unfold triple_eqb in Eq2. cbn in Eq2.
               apply andb_prop in Eq2 as [Eq2 _]. apply andb_prop in Eq2 as [Eq2 _]. apply Nat.eqb_eq in Eq2.
               specialize (EW _ Hq2). cbn in EW. apply andb_prop in EW as [EW _]. apply Nat.eqb_eq in EW. congruence. }
-      apply K; [lia|exact Ek].
+      apply K; [lia|exact Ek|]. eapply within_ok; eauto.
   - clear Es IHs.
     assert (Both : forall c (e f : facts -> bool), pure c && each F (ways c true) e && each F (ways c false) f = true ->
       exists F', known F' r /\ if truth scalar (eval c r al) then e F' = true else f F' = true).
@@ -330,34 +465,36 @@ Proof.
         [specialize (H1 _ HG)|specialize (H2 _ HG)]; [apply orb_prop in H1 as [N|]|apply orb_prop in H2 as [N|]]; auto;
         apply (pr_ok scalar lit prim st r al _ _ KF) in N; rewrite pconst_ok in N; lia. }
     assert (Left : forall c x y, match decide F c with
-        | Some true => eqv commutative h F R x b | Some false => eqv commutative h F R y b
-        | None => pure c && each F (ways c true) (fun F => eqv commutative h F R x b) && each F (ways c false) (fun F => eqv commutative h F R y b) end = true ->
+        | Some true => eqv commutative shapes h F A R x b | Some false => eqv commutative shapes h F A R y b
+        | None => pure c && each F (ways c true) (fun F => eqv commutative shapes h F A R x b) && each F (ways c false) (fun F => eqv commutative shapes h F A R y b) end = true ->
       eval (Op Select [c; x; y]) r al = eval b r al').
     { intros c x y H. cbn [Semantics.eval map apply nth]. destruct (decide F c) as [[]|] eqn:D.
       - rewrite (decide_ok scalar lit prim st r al F (HF al) c true D). cbn. eapply IH; eauto.
       - rewrite (decide_ok scalar lit prim st r al F (HF al) c false D). cbn. eapply IH; eauto.
-      - apply (Both c (fun F => eqv commutative h F R x b) (fun F => eqv commutative h F R y b)) in H as (F' & KG & E1).
-        destruct (truth scalar (eval c r al)); (eapply IH; [exact E1|exact KG|exact HR]). }
+      - apply (Both c (fun F => eqv commutative shapes h F A R x b) (fun F => eqv commutative shapes h F A R y b)) in H as (F' & KG & E1).
+        destruct (truth scalar (eval c r al)); (eapply IH; [exact E1|exact HA|exact KG|exact HR]). }
     assert (Right : forall c x y, match decide F c with
-        | Some true => eqv commutative h F R a x | Some false => eqv commutative h F R a y
-        | None => pure c && each F (ways c true) (fun F => eqv commutative h F R a x) && each F (ways c false) (fun F => eqv commutative h F R a y) end = true ->
+        | Some true => eqv commutative shapes h F A R a x | Some false => eqv commutative shapes h F A R a y
+        | None => pure c && each F (ways c true) (fun F => eqv commutative shapes h F A R a x) && each F (ways c false) (fun F => eqv commutative shapes h F A R a y) end = true ->
       eval a r al = eval (Op Select [c; x; y]) r al').
     { intros c x y H. cbn [Semantics.eval map apply nth]. destruct (decide F c) as [[]|] eqn:D.
       - rewrite (decide_ok scalar lit prim st r al' F (HF al') c true D). cbn. eapply IH; eauto.
       - rewrite (decide_ok scalar lit prim st r al' F (HF al') c false D). cbn. eapply IH; eauto.
       - assert (Hp := H). apply andb_prop in Hp as [Hp _]. apply andb_prop in Hp as [Hp _].
-        apply (Both c (fun F => eqv commutative h F R a x) (fun F => eqv commutative h F R a y)) in H as (F' & KG & E1). rewrite (pure_any c Hp r al' al).
-        destruct (truth scalar (eval c r al)); (eapply IH; [exact E1|exact KG|exact HR]). }
+        apply (Both c (fun F => eqv commutative shapes h F A R a x) (fun F => eqv commutative shapes h F A R a y)) in H as (F' & KG & E1). rewrite (pure_any c Hp r al' al).
+        destruct (truth scalar (eval c r al)); (eapply IH; [exact E1|exact HA|exact KG|exact HR]). }
     assert (Right' : match b with Op Select [c; x; y] => match decide F c with
-        | Some true => eqv commutative h F R a x | Some false => eqv commutative h F R a y
-        | None => pure c && each F (ways c true) (fun F => eqv commutative h F R a x) && each F (ways c false) (fun F => eqv commutative h F R a y) end
-        | _ => false end = true -> eval a r al = eval b r al').
-    { intros H. destruct b as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try discriminate. apply Right. exact H. }
+        | Some true => eqv commutative shapes h F A R a x | Some false => eqv commutative shapes h F A R a y
+        | None => pure c && each F (ways c true) (fun F => eqv commutative shapes h F A R a x) && each F (ways c false) (fun F => eqv commutative shapes h F A R a y) end
+        | _ => equal_integers F a b end = true -> eval a r al = eval b r al').
+    { intros H. destruct b as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try (exact (equal_integers_ok F _ _ r al al' HF H)). apply Right. exact H. }
     destruct a as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try (apply Right'; exact E). apply Left. exact E.
 Qed.
-Lemma equivalent_ok N F a b r a0 : hold scalar lit prim st N r a0 F -> equivalent commutative N F a b = true -> eval a r a0 = eval b r a0.
+Lemma equivalent_ok shapes N F a b r a0 : hold scalar lit prim st N r a0 F -> equivalent commutative shapes N F a b = true -> eval a r a0 = eval b r a0.
 Proof.
-  intros HF E. eapply eqv_ok; [exact E| |intros l k k' Hm; discriminate].
+  intros HF E. assert (E' : exists shapes, eqv commutative shapes (height a + height b) (below N F) [] [] a b = true).
+  { unfold equivalent in E. cbv zeta in E. match type of E with (if ?b then _ else _) = true => destruct b eqn:E1 end; eauto. }
+  clear E. destruct E' as [shapes' E]. eapply eqv_ok; [exact E|intros l ds Hr; discriminate| |intros l k k' Hm; discriminate].
   intros a1. apply Forall_forall. intros p Hp. assert (Hp' := Hp). apply filter_In in Hp as [Hp Hc].
   specialize (HF r a0 (ext_refl _ _ _ _)). unfold holds in HF. rewrite Forall_forall in HF. specialize (HF p Hp).
   replace (pval (zv scalar lit prim st r a1) p) with (pval (zv scalar lit prim st r a0) p); auto.

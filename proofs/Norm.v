@@ -1,181 +1,10 @@
-(* Integer terms: a prover of inequalities from facts, normal forms of subscripts, decisions of comparisons.
-   All of it is sound for every value of the variables for which the facts hold; none of it is complete. *)
+(* Integer terms: normal forms of subscripts, decisions of comparisons. All of it is sound for every value of the variables for which the
+   facts hold; none of it is complete. *)
 From Coq Require Import ZArith List String Bool Lia.
 From Lozenge Require Import Syntax Semantics Poly Lazy.
+From Lozenge Require Export Inequalities.
 Import ListNotations.
 Local Open Scope Z_scope.
-
-Definition facts := list poly.                       (* each is at least 0 *)
-
-Definition pzero (p : poly) : bool := match p with [] => true | _ => false end.
-Definition peqb (p q : poly) : bool := pzero (psub p q).
-
-Fixpoint mremove (a : tm) (m : mono) : option mono :=
-  match m with [] => None | b :: m => if tm_eqb a b then Some m else option_map (cons b) (mremove a m) end.
-Fixpoint mdiv (m d : mono) : option mono :=
-  match d with [] => Some m | a :: d => match mremove a m with Some m => mdiv m d | None => None end end.
-(* What [a] is multiplied with, where [p] is linear in it. *)
-Definition coef (a : tm) (p : poly) : poly :=
-  fold_right (fun mc q => match mremove a (fst mc) with Some m => padd1 m (snd mc) q | None => q end) [] p.
-Definition atoms (p : poly) : list tm := flat_map (fun mc => fst mc) p.
-Definition atoms_once (p : poly) : list tm :=
-  fold_right (fun a l => if existsb (tm_eqb a) l then l else a :: l) [] (atoms p).
-(* Whether the polynomial is the atom. *)
-Definition is_atom (a : tm) (q : poly) : bool := match q with [([b], Zpos xH)] => tm_eqb a b | _ => false end.
-
-(* Sums of multiples of facts. [nn]: atoms that are at least 0; [extra]: what is known of the atoms of a polynomial. A term that may be negative must be
-   outweighed by a fact; the term with the fewest such facts is the one to begin with. What is then left to show has it no more;
-   where no fact helps, [other] is asked.
-   That numbers are integers is what makes k * p > -k enough. *)
-Section Linear.
-Variables (nn : tm -> bool) (extra : poly -> facts) (F : facts) (other : poly -> bool).
-Definition fine (mc : mono * Z) : bool := (0 <=? snd mc) && forallb nn (fst mc).
-(* A fact, what it is multiplied with, and its coefficient. *)
-Definition weight := (poly * mono * Z)%type.
-Definition weights (G : facts) (mc : mono * Z) : list weight :=
-  flat_map (fun q => flat_map (fun md =>
-    if 0 <? snd mc * snd md then
-      match fst md, fst mc with
-      | [], _ :: _ => []
-      | _, _ => match mdiv (fst mc) (fst md) with
-        | Some r => if forallb nn r then [(q, r, snd md)] else []
-        | None => [] end
-      end
-    else []) q) G.
-Fixpoint fewest (best : (mono * Z) * list weight) (l : list ((mono * Z) * list weight)) : (mono * Z) * list weight :=
-  match l with
-  | [] => best
-  | x :: l => fewest (if (List.length (snd x) <? List.length (snd best))%nat then x else best) l
-  end.
-(* To add the opposite of a fact that was added before is to go back. *)
-Fixpoint opposite (q q' : poly) : bool :=
-  match q, q' with
-  | [], [] => true
-  | (m, c) :: q, (m', c') :: q' => (c + c' =? 0) && list_eqb tm_eqb m m' && opposite q q'
-  | _, _ => false
-  end.
-Definition onward (used G : facts) : facts := match used with [] => G | _ => filter (fun q => negb (existsb (opposite q) used)) G end.
-Fixpoint lin (fuel : nat) (used : facts) (p : poly) : bool :=
-  match filter (fun mc => negb (fine mc)) p with
-  | [] => true
-  | mc :: rest =>
-    match fuel with
-    | O => false
-    | S fuel =>
-      let G := onward used (extra p ++ F) in
-      let ways mc := (mc, weights G mc) in
-      let (mc, ws) := fewest (ways mc) (map ways rest) in
-      match ws with [] => other p | _ => existsb (fun w : weight =>
-        let '(q, r, d) := w in
-        let g := Z.gcd (snd mc) d in
-        let k := Z.abs d / g in
-        if 0 <? k then lin fuel (q :: used) (padd (pconst (k - 1)) (psub (pscale k p) (pmul1 r (Z.abs (snd mc) / g) q))) else false) ws end
-    end
-  end.
-End Linear.
-
-(* Atoms that are at least 0: those that a fact says to be, and what is made of such. *)
-Fixpoint nonneg (fuel : nat) (F : facts) (a : tm) : bool :=
-  if existsb (is_atom a) F then true else
-  match fuel with
-  | O => false
-  | S fuel =>
-      let plain p := forallb (fine (nonneg fuel F)) p in
-      let easy p := if plain p then true else existsb (fun q => plain (psub p q)) F in
-      match a with
-      | Op Idiv [x; y] => easy (unpoly x) && easy (unpoly y)
-      | Op Imin [x; y] => easy (unpoly x) && easy (unpoly y)
-      | Op Imax [x; y] => if plain (unpoly y) then true else if plain (unpoly x) then true else easy (unpoly x) || easy (unpoly y)
-      | _ => false
-      end
-  end.
-Definition nests : nat := 3.
-
-(* Facts that one goal may take. *)
-Definition reach : nat := 6.
-Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
-  match fuel with
-  | O => false
-  | S fuel =>
-    let nn := nonneg nests F in
-    let trivial p := forallb (fun mc => (0 <=? snd mc) && forallb nn (fst mc)) p in
-    (* what remains of a quotient is at least 0, and below the divisor *)
-    let extra p := flat_map (fun a => match a with
-      | Op Idiv [x; y] =>
-          let y' := unpoly y in
-          if existsb (fun q => trivial (psub (psub y' (pconst 1)) q)) ([] :: F) then
-            let rest := psub (unpoly x) (pmul y' (patom a)) in [rest; psub (psub y' (pconst 1)) rest]
-          else []
-      | _ => [] end) (atoms_once p) in
-    (* a quotient is at most what its divisor, times as much and one more, exceeds the dividend with, and at least what its divisor, times as much, does not exceed it with *)
-    let has a c := existsb (fun mc => match fst mc with [b] => (snd mc =? c) && tm_eqb a b | _ => false end) in
-    let quotient p := existsb (fun a => match a with
-         | Op Idiv [x; y] =>
-             if has a (-1) p then
-               let u := padd p (patom a) in
-               prove fuel F (psub (psub (pmul (padd u (pconst 1)) (unpoly y)) (pconst 1)) (unpoly x)) &&
-               (prove fuel F (psub (unpoly y) (pconst 1)) || prove fuel F (unpoly x) && prove fuel F (unpoly y))
-             else if has a 1 p then
-               let u := psub p (patom a) in
-               prove fuel F (psub (unpoly y) (pconst 1)) && prove fuel F (padd (unpoly x) (pmul u (unpoly y)))
-             else false
-         | _ => false
-         end) (atoms_once p) in
-    trivial p
-    || lin nn extra F quotient reach [] p
-    || quotient p
-    || existsb (fun a => match a with
-         | Op Imin [x; y] =>
-             let c := coef a p in
-             let at_ x := prove fuel F (padd p (pmul c (psub (unpoly x) (patom a)))) in
-             if trivial (pscale (-1) c) then at_ x || at_ y else at_ x && at_ y
-         | Op Imax [x; y] =>
-             let c := coef a p in
-             let at_ x := prove fuel F (padd p (pmul c (psub (unpoly x) (patom a)))) in
-             if trivial c then at_ x || at_ y else at_ x && at_ y
-         | _ => false
-         end) (atoms_once p)
-  end.
-Definition depth : nat := 5.
-
-(* Most searches fail, and take long to do so. Numbers for which the facts hold and the goal does not say so at once. To find such numbers is not to be
-   trusted: without them the search would fail as well. A variable that a fact says to be below an earlier one is taken for that of a loop. *)
-Fixpoint tval (env : nat -> Z) (d : Z) (t : tm) : Z :=
-  match t with
-  | Var x => env x
-  | Int z => z
-  | Op Iadd [a; b] => tval env d a + tval env d b
-  | Op Isub [a; b] => tval env d a - tval env d b
-  | Op Imul [a; b] => tval env d a * tval env d b
-  | Op Idiv [a; b] => tval env d a / tval env d b
-  | Op Imod [a; b] => tval env d a mod tval env d b
-  | Op Imin [a; b] => Z.min (tval env d a) (tval env d b)
-  | Op Imax [a; b] => Z.max (tval env d a) (tval env d b)
-  | Op Iwrap [a] => wrap (tval env d a)
-  | _ => d
-  end.
-Definition negative (env : nat -> Z) (d : Z) (p : poly) : bool :=
-  fold_right (fun mc z => snd mc * fold_right (fun a z => tval env d a * z) 1 (fst mc) + z) 0 p <? 0.
-Fixpoint mentions (x : nat) (t : tm) : bool := match t with Var y => Nat.ltb y x | Op _ ts => existsb (mentions x) ts | _ => false end.
-Definition inner (F : facts) : list nat :=
-  flat_map (fun q => flat_map (fun mc => match fst mc with
-    | [Var x] => if (snd mc <? 0) && existsb (fun nd => (0 <? snd nd) && existsb (mentions x) (fst nd)) q then [x] else []
-    | _ => [] end) q) F.
-(* For each, what sizes and what variables of loops are: at borders, beside them, in the middle, where the first size is as the others or larger. *)
-Definition samples : list ((nat -> Z) * (nat -> Z)) :=
-  let squared (l : list Z) := flat_map (fun a => map (fun b => (a, b)) l) l in
-  let grid s l := flat_map (fun ab : Z * Z =>
-    let v x := if Nat.even x then fst ab else snd ab in
-    [(fun _ => s, v); (fun x => match x with O => 100 | _ => s end, v)]) (squared l) in
-  grid 7 [3; 0; 6; 1; 5] ++ grid 2 [0; 1] ++ [(fun _ => 1, fun _ => 0); (fun _ => 5000, fun _ => 2500); (fun _ => 4096, fun x => 1024 + Z.of_nat x);
-    (fun _ => 9, fun x => Z.of_nat (Nat.modulo x 5)); (fun _ => 9, fun x => 6 - Z.of_nat (Nat.modulo x 5)); (fun _ => 0, fun _ => 0)].
-Definition refuted (F : facts) (p : poly) : bool :=
-  let xs := inner F in
-  existsb (fun sv : (nat -> Z) * (nat -> Z) =>
-    let env x := if existsb (Nat.eqb x) xs then snd sv x else fst sv x in
-    let d := snd sv O in
-    negative env d p && forallb (fun q => negb (negative env d q)) F) samples.
-Definition pr (F : facts) (p : poly) : bool := if refuted F p then false else prove depth F p.
 
 Definition pdiv (F : facts) (a b : poly) : poly :=
   match b with
@@ -277,19 +106,6 @@ Fixpoint decide (F : facts) (c : tm) : option bool :=
   | _ => None
   end.
 
-(* That a quotient by a number is at least (or at most) a number says the same of its dividend: what is at least 0 where the polynomial is. *)
-Definition unquotient (p : poly) : facts :=
-  match filter (fun mc => match fst mc with [] => false | _ => true end) p with
-  | [([Op Idiv [x; Int k]], s)] =>
-      let u := psub p (pscale s (patom (Op Idiv [x; Int k]))) in
-      if 0 <? k then
-        if s =? 1 then [padd (unpoly x) (pscale k u)]
-        else if s =? -1 then [psub (psub (pscale k (padd u (pconst 1))) (pconst 1)) (unpoly x)]
-        else []
-      else []
-  | _ => []
-  end.
-Definition both_ways (p : poly) : facts := p :: unquotient p.
 (* What a condition says where it holds (or fails); [P] makes polynomials of terms. *)
 Fixpoint when (P : tm -> poly) (c : tm) (b : bool) : facts :=
   match c with
@@ -303,6 +119,7 @@ Fixpoint when (P : tm -> poly) (c : tm) (b : bool) : facts :=
   | _ => []
   end.
 
+
 Local Opaque pr poly_of pdiv.
 Section Sound.
 Variable scalar : Type.
@@ -312,190 +129,13 @@ Notation eval := (eval scalar lit prim).
 Variable st : store scalar.
 Variable r : nat -> Z.
 Variable al : aenv scalar.
-Definition zv (t : tm) : Z := toZ _ (eval st t r al).
+Notation zv := (Inequalities.zv scalar lit prim st r al).
 Notation pv := (pval zv).
-Definition holds (F : facts) : Prop := Forall (fun p => 0 <= pv p) F.
-
-Lemma peqb_ok p q : peqb p q = true -> pv p = pv q.
-Proof. unfold peqb. intros E. assert (K := psub_ok zv p q). destruct (psub p q); [cbn in K; lia|discriminate]. Qed.
-
-Lemma unpoly_ok : forall t, pv (unpoly t) = zv t.
-Proof.
-  apply tm_ind'; intros; try (apply patom_ok). { apply pconst_ok. }
-  destruct o; try apply patom_ok;
-    (destruct ts as [|a [|b [|? ?]]]; try apply patom_ok; inversion_clear H as [|? ? Ha Hb]; inversion_clear Hb as [|? ? Hb' _]);
-    cbn [unpoly]; rewrite ?padd_ok, ?psub_ok, ?pmul_ok, Ha, Hb'; reflexivity.
-Qed.
-
-Lemma of_mono_ok m : zv (of_mono m) = mval zv m.
-Proof.
-  destruct m as [|a m]; [reflexivity|]. cbn [of_mono].
-  assert (G : forall m a, zv (fold_left (fun t a => Op Imul [t; a]) m a) = zv a * mval zv m).
-  { induction m0 as [|b m0 IH]; intros x; cbn [fold_left]. { cbn [mval fold_right]. ring. }
-    rewrite IH, mval_cons. change (zv (Op Imul [x; b])) with (zv x * zv b). ring. }
-  rewrite G, mval_cons. reflexivity.
-Qed.
-Lemma of_term_ok mc : zv (of_term mc) = snd mc * mval zv (fst mc).
-Proof.
-  destruct mc as [m c]. unfold of_term. cbn [fst snd]. destruct m as [|a m].
-  - change (c = c * 1). ring.
-  - destruct (Z.eqb_spec c 1). + rewrite of_mono_ok. subst. ring.
-    + change (c * zv (of_mono (a :: m)) = c * mval zv (a :: m)). now rewrite of_mono_ok.
-Qed.
-Lemma of_poly_ok p : zv (of_poly p) = pv p.
-Proof.
-  induction p as [|[m c] p IH]; [reflexivity|]. rewrite pval_cons. destruct p.
-  - cbn [of_poly]. rewrite of_term_ok. cbn [fst snd pval fold_right]. ring.
-  - change (zv (of_term (m, c)) + zv (of_poly (p :: p0)) = c * mval zv m + pv (p :: p0)). now rewrite IH, of_term_ok.
-Qed.
-
-Lemma mval_nonneg m : Forall (fun a => 0 <= zv a) m -> 0 <= mval zv m.
-Proof. induction 1; [cbn; lia|]. rewrite mval_cons. apply Z.mul_nonneg_nonneg; auto. Qed.
-
-Lemma trivial_ok (nn : tm -> bool) p : (forall a, nn a = true -> 0 <= zv a) ->
-  forallb (fun mc => (0 <=? snd mc) && forallb nn (fst mc)) p = true -> 0 <= pv p.
-Proof.
-  intros Hn. induction p as [|[m c] p IH]; [cbn; lia|]. cbn [forallb fst snd]. intros E.
-  apply andb_prop in E as [E1 E2]. apply andb_prop in E1 as [E0 E1]. apply Z.leb_le in E0.
-  rewrite pval_cons. assert (0 <= mval zv m). { apply mval_nonneg. apply Forall_forall. intros x Hx. apply Hn. eapply forallb_forall in E1; eauto. }
-  specialize (IH E2). nia.
-Qed.
-
-Lemma is_atom_ok F a : holds F -> existsb (is_atom a) F = true -> 0 <= zv a.
-Proof.
-  intros HF E. apply existsb_exists in E as (q & Hq & E). unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq).
-  unfold is_atom in E. destruct q as [|[[|b [|? ?]] [|[| |]|]] [|? ?]]; try discriminate. apply tm_eqb_ok in E. subst b.
-  rewrite pval_cons, mval_cons in HF. cbn [mval pval fold_right] in HF. lia.
-Qed.
-Lemma mremove_ok a m m' : mremove a m = Some m' -> mval zv m = zv a * mval zv m'.
-Proof.
-  revert m'. induction m as [|b m IH]; cbn [mremove]; intros m' H; [discriminate|]. destruct (tm_eqb a b) eqn:E.
-  - injection H as <-. apply tm_eqb_ok in E. subst. apply mval_cons.
-  - destruct (mremove a m) as [m1|]; [|discriminate]. cbn [option_map] in H. injection H as <-. rewrite !mval_cons, (IH _ eq_refl). ring.
-Qed.
-Lemma mdiv_ok d : forall m m', mdiv m d = Some m' -> mval zv m = mval zv d * mval zv m'.
-Proof.
-  induction d as [|a d IH]; cbn [mdiv]; intros m m1 H. { injection H as <-. cbn [mval fold_right]. ring. }
-  destruct (mremove a m) as [m'|] eqn:E; [|discriminate]. rewrite (mremove_ok _ _ _ E), (IH _ _ H), mval_cons. ring.
-Qed.
-Lemma fewest_ok (P : (mono * Z) * list weight -> Prop) l : forall best, P best -> Forall P l -> P (fewest best l).
-Proof. induction l as [|x l IH]; cbn [fewest]; intros best Hb Hl; auto. inversion_clear Hl. destruct (Nat.ltb _ _); auto. Qed.
-Lemma weights_ok nn G mc : Forall (fun w : weight => List.In (fst (fst w)) G /\ forallb nn (snd (fst w)) = true) (weights nn G mc).
-Proof.
-  unfold weights. apply Forall_forall. intros w Hw. apply in_flat_map in Hw as (q & Hq & Hw). apply in_flat_map in Hw as (md & _ & Hw).
-  destruct (0 <? snd mc * snd md); [|contradiction].
-  assert (K : List.In w (match mdiv (fst mc) (fst md) with Some r => if forallb nn r then [(q, r, snd md)] else [] | None => [] end)).
-  { destruct (fst md), (fst mc); auto; contradiction. }
-  destruct (mdiv _ _) as [m'|]; [|contradiction]. destruct (forallb nn m') eqn:E; [|contradiction]. destruct K as [<-|[]]. auto.
-Qed.
-Lemma lin_ok nn extra F other : holds F -> (forall p, other p = true -> 0 <= pv p) -> (forall a, nn a = true -> 0 <= zv a) -> (forall p, holds (extra p)) ->
-  forall fuel used p, lin nn extra F other fuel used p = true -> 0 <= pv p.
-Proof.
-  intros HF Ho Hn Hx. assert (T := trivial_ok nn).
-  assert (T' : forall p, filter (fun mc => negb (fine nn mc)) p = [] -> 0 <= pv p).
-  { intros p E. apply (T p Hn). apply forallb_forall. intros mc Hmc. destruct (fine nn mc) eqn:K; [exact K|].
-    assert (C : List.In mc (filter (fun mc => negb (fine nn mc)) p)). { apply filter_In. split; auto. now rewrite K. } rewrite E in C. contradiction. }
-  assert (On : forall used G q, List.In q (onward used G) -> List.In q G).
-  { intros [|u us] G q H; auto. apply filter_In in H. tauto. }
-  induction fuel as [|fuel IH]; intros used p E; cbn [lin] in E; destruct (filter _ p) as [|mc rest] eqn:Ef; auto; [discriminate|].
-  cbv zeta in E.
-  match type of E with (let (_, _) := ?f in _) = true => assert (W : Forall (fun w : weight => List.In (fst (fst w)) (onward used (extra p ++ F)) /\ forallb nn (snd (fst w)) = true) (snd f)) end.
-  { apply (fewest_ok (fun f => Forall (fun w : weight => List.In (fst (fst w)) (onward used (extra p ++ F)) /\ forallb nn (snd (fst w)) = true) (snd f))).
-    - apply weights_ok.
-    - apply Forall_map, Forall_forall. intros mc' _. apply weights_ok. }
-  destruct (fewest _ _) as [mc' ws]. cbn [snd] in W. destruct ws as [|w0 ws0]; [auto|]. set (ws := w0 :: ws0) in *.
-  apply existsb_exists in E as ([[q mr] d] & Hq & E). rewrite Forall_forall in W. destruct (W _ Hq) as [Hq' E1]. cbn [fst snd] in Hq', E1. apply On in Hq'.
-  match type of E with (if ?b then _ else _) = true => destruct b eqn:E2; [|discriminate] end. apply Z.ltb_lt in E2.
-  apply IH in E. rewrite padd_ok, pconst_ok, psub_ok, pscale_ok, pmul1_ok in E.
-  assert (Hr : 0 <= mval zv mr). { apply mval_nonneg. apply Forall_forall. intros x Hx'. apply Hn. eapply forallb_forall in E1; eauto. }
-  assert (Hq0 : 0 <= pv q). { assert (K : holds (extra p ++ F)) by (apply Forall_app; split; [apply Hx|exact HF]). unfold holds in K. rewrite Forall_forall in K. apply (K _ Hq'). }
-  set (k := Z.abs d / Z.gcd (snd mc') d) in *. set (c := Z.abs (snd mc') / Z.gcd (snd mc') d) in *.
-  assert (Hc : 0 <= c). { unfold c. destruct (Z.eq_dec (Z.gcd (snd mc') d) 0) as [->|]. { rewrite Zdiv_0_r. lia. }
-    apply Z.div_pos; [lia|]. assert (G := Z.gcd_nonneg (snd mc') d). lia. }
-  assert (0 <= c * mval zv mr * pv q) by (apply Z.mul_nonneg_nonneg; auto; apply Z.mul_nonneg_nonneg; auto).
-  nia.
-Qed.
-
-Lemma nonneg_ok F : holds F -> forall fuel a, nonneg fuel F a = true -> 0 <= zv a.
-Proof.
-  intros HF. induction fuel as [|fuel IH]; intros a E; cbn [nonneg] in E; destruct (existsb (is_atom a) F) eqn:E0;
-    try discriminate; try (eapply is_atom_ok; eauto; fail). cbv zeta in E.
-  assert (P : forall p, forallb (fine (nonneg fuel F)) p = true -> 0 <= pv p) by (intros p; apply (trivial_ok (nonneg fuel F)); auto).
-  assert (Y : forall p, (if forallb (fine (nonneg fuel F)) p then true else existsb (fun q => forallb (fine (nonneg fuel F)) (psub p q)) F) = true -> 0 <= pv p).
-  { intros p K. destruct (forallb _ p) eqn:K1; [auto|]. apply existsb_exists in K as (q & Hq & K). apply P in K. rewrite psub_ok in K.
-    unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn beta in HF. lia. }
-  destruct a as [| | |o ts| | |]; try discriminate. destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate).
-  - apply andb_prop in E as [E1 E2]. apply Y in E1, E2. rewrite unpoly_ok in E1, E2.
-    change (0 <= zv x / zv y). destruct (Z.eq_dec (zv y) 0) as [->|]. { rewrite Zdiv_0_r. lia. } apply Z.div_pos; lia.
-  - apply andb_prop in E as [E1 E2]. apply Y in E1, E2. rewrite unpoly_ok in E1, E2. change (0 <= Z.min (zv x) (zv y)). lia.
-  - change (0 <= Z.max (zv x) (zv y)). destruct (forallb _ (unpoly y)) eqn:E1. { apply P in E1. rewrite unpoly_ok in E1. lia. }
-    destruct (forallb _ (unpoly x)) eqn:E2. { apply P in E2. rewrite unpoly_ok in E2. lia. }
-    assert (Z_ : forall p, existsb (fun q => forallb (fine (nonneg fuel F)) (psub p q)) F = true -> 0 <= pv p).
-    { intros p K. apply existsb_exists in K as (q & Hq & K). apply P in K. rewrite psub_ok in K.
-      unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn beta in HF. lia. }
-    apply orb_prop in E as [E|E]; apply Z_ in E; rewrite unpoly_ok in E; lia.
-Qed.
-Lemma prove_ok : forall fuel F p, holds F -> prove fuel F p = true -> 0 <= pv p.
-Proof.
-  induction fuel as [|fuel IH]; intros F p HF; [discriminate|]. cbn [prove].
-  set (nn := nonneg nests F).
-  assert (Hn : forall a, nn a = true -> 0 <= zv a) by (apply nonneg_ok; auto).
-  assert (T := trivial_ok nn).
-  match goal with |- context [lin nn ?e F ?o] => set (extra := e); set (other := o) end.
-  assert (Hx : forall p, holds (extra p)).
-  { intros p1. unfold holds, extra. apply Forall_forall. intros f Hf. apply in_flat_map in Hf as (a & _ & Hf).
-    destruct a as [| | |o ts| | |]; try contradiction.
-    destruct o; try contradiction; (destruct ts as [|x [|y [|? ?]]]; try contradiction); cbv zeta in Hf.
-    match type of Hf with List.In _ (if ?b then _ else _) => destruct b eqn:E; [|contradiction] end.
-    apply existsb_exists in E as (q & Hq & E). apply T in E; auto. rewrite !psub_ok, pconst_ok, unpoly_ok in E.
-    assert (Hq0 : 0 <= pv q). { destruct Hq as [<-|Hq]; [cbn; lia|]. unfold holds in HF. rewrite Forall_forall in HF. apply (HF _ Hq). }
-      assert (A : zv (Op Idiv [x; y]) = zv x / zv y) by reflexivity.
-      assert (D1 := Z.mul_div_le (zv x) (zv y) ltac:(lia)). assert (D2 := Z.mul_succ_div_gt (zv x) (zv y) ltac:(lia)).
-      destruct Hf as [<-|[<-|[]]]; rewrite !psub_ok, ?pmul_ok, ?pconst_ok, ?patom_ok, !unpoly_ok, A; lia. }
-  assert (Ho : forall p, other p = true -> 0 <= pv p).
-  { intros p1 E. unfold other in E. apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
-    destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
-    match type of E with (if ?b then _ else _) = true => destruct b end.
-    - apply andb_prop in E as [E3 E]. apply IH in E3; auto.
-      assert (Y : 1 <= zv y \/ (0 <= zv x /\ 0 <= zv y)).
-      { apply orb_prop in E as [E|E].
-        - apply IH in E; auto. rewrite psub_ok, pconst_ok, unpoly_ok in E. lia.
-        - apply andb_prop in E as [E1 E2]. apply IH in E1, E2; auto. rewrite unpoly_ok in E1, E2. lia. }
-      rewrite !psub_ok, pmul_ok, !padd_ok, !pconst_ok, patom_ok, !unpoly_ok in E3.
-      change (zv (Op Idiv [x; y])) with (zv x / zv y) in E3.
-      destruct (Z.eq_dec (zv y) 0) as [E0|]. { rewrite E0 in *. lia. }
-      assert (zv x / zv y < pv p1 + zv x / zv y + 1); [|lia]. apply Z.div_lt_upper_bound; lia.
-    - match type of E with (if ?b then _ else _) = true => destruct b; [|discriminate] end.
-      apply andb_prop in E as [E1 E2]. apply IH in E1, E2; auto.
-      rewrite psub_ok, pconst_ok, unpoly_ok in E1. rewrite padd_ok, pmul_ok, psub_ok, patom_ok, !unpoly_ok in E2.
-      change (zv (Op Idiv [x; y])) with (zv x / zv y) in E2.
-      assert (zv x / zv y - pv p1 <= zv x / zv y); [|lia]. apply Z.div_le_lower_bound; lia. }
-  intros E. apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|]|].
-  - apply (T p Hn E).
-  - exact (lin_ok nn extra F other HF Ho Hn Hx _ _ p E).
-  - apply Ho. exact E.
-  - apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
-    destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
-    + set (c := coef _ p) in *. set (a := Op Imin [x; y]) in *.
-      assert (A : zv a = Z.min (zv x) (zv y)) by reflexivity.
-      match type of E with (if ?b then _ else _) = true => destruct b eqn:E1 end.
-      * apply T in E1; auto. rewrite pscale_ok in E1. apply orb_prop in E as [E|E]; apply IH in E; auto;
-          rewrite padd_ok, pmul_ok, psub_ok, patom_ok, unpoly_ok in E; nia.
-      * apply andb_prop in E as [E2 E3]. apply IH in E2, E3; auto.
-        rewrite padd_ok, pmul_ok, psub_ok, patom_ok, unpoly_ok in E2, E3.
-        destruct (Z.min_spec (zv x) (zv y)) as [[_ M]|[_ M]]; rewrite M in A; rewrite A in *; [clear E3|clear E2]; nia.
-    + set (c := coef _ p) in *. set (a := Op Imax [x; y]) in *.
-      assert (A : zv a = Z.max (zv x) (zv y)) by reflexivity.
-      match type of E with (if ?b then _ else _) = true => destruct b eqn:E1 end.
-      * apply T in E1; auto. apply orb_prop in E as [E|E]; apply IH in E; auto;
-          rewrite padd_ok, pmul_ok, psub_ok, patom_ok, unpoly_ok in E; nia.
-      * apply andb_prop in E as [E2 E3]. apply IH in E2, E3; auto.
-        rewrite padd_ok, pmul_ok, psub_ok, patom_ok, unpoly_ok in E2, E3.
-        destruct (Z.max_spec (zv x) (zv y)) as [[_ M]|[_ M]]; rewrite M in A; rewrite A in *; [clear E2|clear E3]; nia.
-Qed.
-Lemma pr_ok F p : holds F -> pr F p = true -> 0 <= pv p.
-Proof. Local Transparent pr. intros HF H. unfold pr in H. destruct (refuted F p); [discriminate|]. exact (prove_ok depth F p HF H). Qed.
-Local Opaque pr.
+Notation holds := (Inequalities.holds scalar lit prim st r al).
+Notation pr_ok := (Inequalities.pr_ok scalar lit prim st r al).
+Notation peqb_ok := (Inequalities.peqb_ok scalar lit prim st r al).
+Notation unpoly_ok := (Inequalities.unpoly_ok scalar lit prim st r al).
+Notation of_poly_ok := (Inequalities.of_poly_ok scalar lit prim st r al).
 
 Lemma pdiv_ok F a b : holds F -> pv (pdiv F a b) = pv a / pv b.
 Proof.
@@ -600,19 +240,6 @@ Lemma nfz_ok F t : holds F -> integer t = true -> eval st (nfz F t) r al = eval 
 Proof.
   intros HF Ht. unfold nfz. now rewrite whole_ok, nf_ok, (integer_ok t Ht).
 Qed.
-Lemma unquotient_ok p : 0 <= pv p -> holds (unquotient p).
-Proof.
-  intros H. unfold unquotient. match goal with |- context [filter ?f p] => destruct (filter f p) as [|[[|[| | |o [|x [|[|k| | | | |] [|? ?]]]| | |] [|? ?]] s] [|? ?]] end; try constructor; destruct o; try constructor.
-  cbv zeta. set (q := Op Idiv [x; Int k]). destruct (Z.ltb_spec 0 k) as [Hk|]; [|constructor].
-  assert (Q : zv q = zv x / k) by reflexivity. set (u := psub p (pscale s (patom q))).
-  assert (U : pv p = pv u + s * zv q) by (unfold u; rewrite psub_ok, pscale_ok, patom_ok; ring).
-  assert (D := Z.mul_div_le (zv x) k Hk). assert (D' := Z.mul_succ_div_gt (zv x) k Hk).
-  destruct (Z.eqb_spec s 1) as [->|]; [|destruct (Z.eqb_spec s (-1)) as [->|]; [|constructor]]; (constructor; [|constructor]).
-  - rewrite padd_ok, pscale_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + 1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
-  - rewrite !psub_ok, pscale_ok, padd_ok, !pconst_ok, unpoly_ok. rewrite U, Q in H. assert (0 <= k * (pv u + -1 * (zv x / k))) by (apply Z.mul_nonneg_nonneg; lia). lia.
-Qed.
-Lemma both_ways_ok p : 0 <= pv p -> holds (both_ways p).
-Proof. intros H. constructor; [exact H|now apply unquotient_ok]. Qed.
 Lemma mk_ok F o ts : holds F -> eval st (mk F o ts) r al = eval st (Op o ts) r al.
 Proof.
   intros HF. destruct (op_dec o Iwrap) as [->|Hw].
@@ -620,7 +247,7 @@ Proof.
   destruct o; try reflexivity; try (now elim Hw); clear Hw; (destruct ts as [|a [|b [|? ?]]]; try reflexivity);
     try (unfold mk; rewrite whole_ok, of_poly_ok, poly1_ok by auto;
       match goal with |- VZ (zv (Op ?o _)) = _ => change (eval st (Op o [a; b]) r al) with (apply scalar prim o [eval st a r al; eval st b r al]) end;
-      unfold zv; cbn [Semantics.eval map apply nth toZ]; fold (zv (of_poly (unpoly a))) (zv (of_poly (unpoly b)));
+      unfold Inequalities.zv; cbn [Semantics.eval map apply nth toZ]; fold (zv (of_poly (unpoly a))) (zv (of_poly (unpoly b)));
       rewrite !of_poly_ok, !unpoly_ok; reflexivity).
   - unfold mk. set (p := psub (poly_of F a) (poly_of F b)). assert (P : pv p = zv a - zv b) by (unfold p; rewrite psub_ok, !poly_of_ok; auto).
     change (VB (0 =? zv (of_poly (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end))) = @VB scalar (zv a =? zv b)). f_equal.
@@ -683,4 +310,4 @@ Proof.
 Qed.
 End Sound.
 (* Conversion must never look inside the prover; computation by [vm_compute] does. *)
-Global Opaque pr prove poly_of pdiv decide.
+Global Opaque poly_of pdiv decide.

@@ -230,7 +230,7 @@ Proof.
       - refine (can_ext _ _ _ _ (can_turns scalar _ (VZ 0) (G N))). intros tr y. split.
         + intros [(trs & vs & K & ->) ->]. apply (many_each R) in K as (K1 & K2 & _). split; auto. exists trs. auto.
         + intros [(trs & K1 & K2 & ->) ->]. split; auto. exists trs, (repeat (VZ 0) N). rewrite (many_each R). auto. }
-    refine (can_ext _ _ _ _ (can_then scalar _ _ (fetch_can p rho io [] n (closed_pure ns n H1)) (fun v => L (Z.to_nat (toZ scalar v))))).
+    refine (can_ext _ _ _ _ (can_then scalar _ _ (fetch_can p rho io [] n (scoped_pure ns cx n H1)) (fun v => L (Z.to_nat (toZ scalar v))))).
     unfold done. cbn [Interleave.run]. intros tr y. split.
     + intros (t1 & v & t2 & -> & K & (trs & K1 & K2 & K3) & ->). split; auto. exists t1, v, trs, t2. auto.
     + intros [(t1 & v & trs & t2 & -> & K & K1 & K2 & K3) ->]. exists t1, v, t2. repeat split; auto. exists trs. auto.
@@ -283,25 +283,29 @@ Proof.
     destruct (operands_bound is) as [B HB]. { rewrite forallb_forall in H. rewrite Forall_forall in IH |- *. intros t Ht. apply (IH t Ht (H t Ht)). }
     exists (S B). intros p rho io tr x (trs & vs & t1 & K & S_ & ->). rewrite app_length, (shuffle_length _ _ S_). cbn. apply HB in K. lia.
 Qed.
-Theorem run_bound (inp : store scalar) rs c : forall cx sc, apart ns base cx sc c = true ->
-  exists B, forall p rho io tr, agree ns rs io -> run c p rho io tr -> List.length tr <= B.
+Theorem run_bound (inp : store scalar) c : forall cx sc io, apart ns base cx sc c = true ->
+  exists B, forall p rho tr, run c p rho io tr -> List.length tr <= B.
 Proof.
-  induction c; cbn [apart]; intros cx sc H.
-  - exists 0. intros p rho io tr _ K. cbn in K. subst. auto.
-  - apply andb_prop in H as [H1 H2]. destruct (IHc1 _ _ H1) as [B HB], (IHc2 _ _ H2) as [C HC]. exists (B + C).
-    intros p rho io tr A (t1 & t2 & -> & K1 & K2). rewrite app_length. apply HB in K1; auto. apply HC in K2; auto. lia.
+  induction c; cbn [apart]; intros cx sc io H.
+  - exists 0. intros p rho tr K. cbn in K. subst. auto.
+  - apply andb_prop in H as [H1 H2]. destruct (IHc1 _ _ io H1) as [B HB], (IHc2 _ _ io H2) as [C HC]. exists (B + C).
+    intros p rho tr (t1 & t2 & -> & K1 & K2). rewrite app_length. apply HB in K1. apply HC in K2. lia.
   - apply andb_prop in H as [H1 H2]. cbn [known] in H1. apply andb_prop in H1 as [_ H1]. destruct (fetch_bound sc e H2) as [B HB].
     destruct (operands_bound is) as [C HC]. { rewrite forallb_forall in H1. apply Forall_forall. intros t Ht. eapply fetch_bound; eauto. }
-    exists (S (B + C)). intros p rho io tr _ (trs & vs & te & y & t1 & K1 & K2 & S_ & ->). rewrite app_length, (shuffle_length _ _ S_). cbn. rewrite app_length.
+    exists (S (B + C)). intros p rho tr (trs & vs & te & y & t1 & K1 & K2 & S_ & ->). rewrite app_length, (shuffle_length _ _ S_). cbn. rewrite app_length.
     apply HC in K1. apply HB in K2. lia.
-  - apply andb_prop in H as [H1 H2]. destruct (IHc _ _ H2) as [B HB]. exists B. intros p rho io tr A K. eapply HB; eauto.
-  - apply andb_prop in H as [H _]. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. destruct (IHc _ _ H3) as [B HB].
-    exists (Z.to_nat (zv scalar lit prim inp rs (aenv0 scalar) n) * B). intros p rho io tr A K.
-    destruct (for_inv scalar lit prim inp ns rs par x n c p rho io tr H1 A K) as (trs & <- & Ht & _ & Hi).
+  - apply andb_prop in H as [H1 H2]. destruct (IHc _ _ io H2) as [B HB]. exists B. intros p rho tr K. eapply HB; eauto.
+  - apply andb_prop in H as [H _]. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
+    (* each of the iterations has a bound, and there are so many of them *)
+    assert (E : forall N, exists B, forall i, i < N -> forall p rho tr, run c p rho (upd io x (Z.of_nat i)) tr -> List.length tr <= B).
+    { induction N as [|N [B HB]]. { exists 0. intros; lia. } destruct (IHc _ _ (upd io x (Z.of_nat N)) H3) as [C HC]. exists (B + C).
+      intros i Hi p rho tr K. destruct (Nat.eq_dec i N) as [->|]; [apply HC in K|apply HB in K]; lia. }
+    set (N := Z.to_nat (bound scalar lit prim inp io n)). destruct (E N) as [B HB]. exists (N * B). intros p rho tr K.
+    destruct (for_inv scalar lit prim inp ns cx par x n c p rho io tr H1 K) as (trs & HL & Ht & _ & Hi).
     replace (List.length tr) with (List.length (List.concat trs)). 2:{ destruct par; [symmetry; apply shuffle_length; auto|now subst]. }
-    apply concat_bound. intros i t Et. destruct (Hi i t Et) as [_ R]. eapply HB; [|exact R]. eapply agree_fresh; eauto.
-  - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. destruct (fetch_bound sc b H1) as [B HB], (IHc1 _ _ H2) as [C HC], (IHc2 _ _ H3) as [D HD].
-    exists (B + C + D). intros p rho io tr A (t1 & v & t2 & -> & K1 & K2). rewrite app_length. apply HB in K1.
-    destruct (truth _ _); [apply HC in K2|apply HD in K2]; auto; lia.
+    unfold N. rewrite <- HL. apply concat_bound. intros i t Et. destruct (Hi i t Et) as [L R]. eapply HB; [|exact R]. lia.
+  - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. destruct (fetch_bound sc b H1) as [B HB], (IHc1 _ _ io H2) as [C HC], (IHc2 _ _ io H3) as [D HD].
+    exists (B + C + D). intros p rho tr (t1 & v & t2 & -> & K1 & K2). rewrite app_length. apply HB in K1.
+    destruct (truth _ _); [apply HC in K2|apply HD in K2]; lia.
 Qed.
 End Progress.

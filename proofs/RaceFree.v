@@ -21,7 +21,8 @@ Notation run := (run scalar lit prim).
 Notation ev := (Semantics.ev scalar lit prim).
 Notation evz := (Semantics.evz scalar lit prim).
 Notation z := (zv scalar lit prim inp rs (aenv0 scalar)).
-Notation okcx := (okcx scalar lit prim inp ns rs).
+Notation okcx := (okcx scalar lit prim inp ns).
+Notation bound := (bound scalar lit prim inp).
 Notation good := (good scalar).
 Notation finally := (finally scalar).
 Notation conflict := (conflict scalar).
@@ -31,10 +32,10 @@ Notation at_ := (at_ scalar). Notation put := (put scalar). Notation what := (wh
 
 (* ---------- iterations do not touch each other ---------- *)
 Lemma iterations_apart cx sc x n c p rho io trs :
-  closed ns n = true -> fresh ns x cx = true -> apart ns base ((x, n) :: cx) sc c = true ->
+  scoped ns cx n = true -> fresh ns x cx = true -> apart ns base ((x, n) :: cx) sc c = true ->
   forallb (sliced ns base ((x, n) :: cx) x c) (nodup Nat.eq_dec (shared c)) = true ->
   agree ns rs io -> okcx io cx -> inv p rho sc ->
-  (forall i t, nth_error trs i = Some t -> (0 <= Z.of_nat i < z n)%Z /\ run c (p ++ [Beside i]) rho (upd io x (Z.of_nat i)) t) ->
+  (forall i t, nth_error trs i = Some t -> (0 <= Z.of_nat i < bound io n)%Z /\ run c (p ++ [Beside i]) rho (upd io x (Z.of_nat i)) t) ->
   forall i j ti tj a b, i <> j -> nth_error trs i = Some ti -> nth_error trs j = Some tj -> List.In a ti -> List.In b tj -> ~ conflict a b.
 Proof.
   intros Hn Hx Hap Hsl A Hcx Hinv Hruns i j ti tj a b Hij Ei Ej Ha Hb [Hat Hput].
@@ -49,7 +50,7 @@ Proof.
     assert (Hsh : List.In w (nodup Nat.eq_dec (shared c))) by (apply nodup_In; tauto).
     rewrite forallb_forall in Hsl. specialize (Hsl w Hsh). unfold sliced in Hsl.
     destruct (find _ (writes c)) as [[[w0 cs0] is]|]; [|discriminate]. apply existsb_exists in Hsl as (sl & _ & Hsl). apply andb_prop in Hsl as [S1 S2].
-    assert (M : forall k t e, (0 <= Z.of_nat k < z n)%Z -> run c (p ++ [Beside k]) rho (upd io x (Z.of_nat k)) t -> List.In e t -> at_ e = (rho w, cs, v) ->
+    assert (M : forall k t e, (0 <= Z.of_nat k < bound io n)%Z -> run c (p ++ [Beside k]) rho (upd io x (Z.of_nat k)) t -> List.In e t -> at_ e = (rho w, cs, v) ->
       invz scalar lit prim inp rs sl v = Z.of_nat k).
     { intros k t e Hk Rk He Ee.
       assert (K : Forall (mine scalar lit prim inp rs x sl w rho (upd io x (Z.of_nat k))) t).
@@ -93,7 +94,7 @@ Proof.
   - apply andb_prop in H as [H1 H2]. apply negb_true_iff in H1.
     eapply (IHc cx (w :: sc) (p ++ [After 0])); eauto using inv_local.
   - apply andb_prop in H as [H H4]. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
-    destruct (for_inv scalar lit prim inp ns rs par x n c p rho io tr H1 A Hr) as (trs & _ & _ & Hin & Hi).
+    destruct (for_inv scalar lit prim inp ns cx par x n c p rho io tr H1 Hr) as (trs & _ & _ & Hin & Hi).
     apply Hin in Ha as (i & ti & Ei & Ha). apply Hin in Hb as (j & tj & Ej & Hb).
     destruct (Nat.eq_dec i j) as [<-|Hij].
     + rewrite Ei in Ej. injection Ej as <-. destruct (Hi i ti Ei) as [Li Ri].
@@ -153,8 +154,8 @@ Proof.
     exists s1. split; [exists junk; exact E1|]. intros w' Hw' cs v. rewrite M1 by now right.
     rewrite upd_out; [reflexivity|]. eapply out_of; eauto.
   - apply andb_prop in H as [H H4]. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
-    destruct (for_inv scalar lit prim inp ns rs par x n c p rho io tr H1 A Hr) as (trs & HL & Ht & _ & Hi).
-    assert (Zn : evz s io n = z n) by apply (closed_any scalar lit prim inp ns rs n H1 s io (aenv0 scalar) A).
+    destruct (for_inv scalar lit prim inp ns cx par x n c p rho io tr H1 Hr) as (trs & HL & Ht & _ & Hi).
+    assert (Zn : evz s io n = bound io n) by apply (scoped_store scalar lit prim ns cx n H1 s inp).
     assert (S_ : good m (List.concat trs) /\ same_memory scalar (finally m tr) (finally m (List.concat trs))).
     { destruct par; [|subst tr; split; [exact Hg|intros l; reflexivity]].
       apply shuffle_concat; auto. eapply (iterations_apart cx sc x n c p rho io trs); eauto. }
@@ -165,11 +166,11 @@ Proof.
       - exists s0. auto.
       - cbn [List.concat] in Hg0. apply good_app in Hg0 as [G1 G2].
         assert (Ek := Hu 0 u eq_refl). rewrite Nat.add_0_r in Ek. destruct (Hi k u Ek) as [Hlt R].
-        destruct (IHc ((x, n) :: cx) sc _ rho _ u m0 s0 H3 (agree_fresh _ _ _ _ _ (Z.of_nat k) A H2) (okcx_cons _ _ _ _ _ _ _ _ _ _ _ Hcx H2 H1 Hlt) (inv_in _ _ _ _ Hinv) R G1 Hm0) as (s1 & E1 & M1).
+        destruct (IHc ((x, n) :: cx) sc _ rho _ u m0 s0 H3 (agree_fresh _ _ _ _ _ (Z.of_nat k) A H2) (okcx_cons scalar lit prim inp ns io cx x n (Z.of_nat k) Hcx H2 H1 Hlt) (inv_in _ _ _ _ Hinv) R G1 Hm0) as (s1 & E1 & M1).
         destruct (IH (S k) _ s1 M1 G2) as (s2 & E2 & M2). { intros i t Et. rewrite Nat.add_succ_comm. apply Hu. exact Et. }
         exists s2. split; [exists s1; auto|]. rewrite finally_app. exact M2. }
     destruct (L trs 0 m s Hm Gc ltac:(auto)) as (s' & E' & M'). exists s'. split.
-    + exists (seq 0 (Z.to_nat (z n))). rewrite Zn. split; [destruct par; auto|]. rewrite <- HL. exact E'.
+    + exists (seq 0 (Z.to_nat (bound io n))). rewrite Zn. split; [destruct par; auto|]. rewrite <- HL. exact E'.
     + eapply shows_same; [|exact M']. intros l. symmetry. apply Sc.
   - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. destruct Hr as (t0 & v & t1 & -> & Hf & Hr).
     apply good_app in Hg as [G1 G2]. assert (Q := reads_quiet _ _ _ _ (fetch_at scalar lit prim p rho io sc b H1 t0 v Hf)).

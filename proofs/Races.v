@@ -53,7 +53,7 @@ Fixpoint apart (cx : ctx) (sc : list nat) (c : cmd) : bool :=
   | Seq a b => apart cx sc a && apart cx sc b
   | Assign w cs is e => known sc (In w cs is) && known sc e
   | Local w c => negb (mem w sc) && apart cx (w :: sc) c
-  | For par x n c => closed ns n && fresh ns x cx && apart ((x, n) :: cx) sc c &&
+  | For par x n c => scoped ns cx n && fresh ns x cx && apart ((x, n) :: cx) sc c &&
       (if par : bool then forallb (sliced ((x, n) :: cx) x c) (nodup Nat.eq_dec (shared c)) else true)
   | If b c1 c2 => known sc b && apart cx sc c1 && apart cx sc c2
   end.
@@ -100,7 +100,8 @@ Notation ev := (Semantics.ev scalar lit prim).
 Notation evz := (Semantics.evz scalar lit prim).
 Notation z := (zv scalar lit prim inp rs (aenv0 scalar)).
 Notation invz := (invz scalar lit prim inp rs).
-Notation okcx := (okcx scalar lit prim inp ns rs).
+Notation okcx := (okcx scalar lit prim inp ns).
+Notation bound := (bound scalar lit prim inp).
 Notation operands := (operands scalar).
 Notation shuffle := (shuffle scalar).
 Notation action := (action scalar).
@@ -209,10 +210,10 @@ Proof.
   revert k trs vs. induction ts as [|t ts IH]; intros k [|r trs] [|v vs] H; cbn; try contradiction; [destruct k; reflexivity|]. intros [H1 H2].
   destruct k as [|k]; cbn in *; eauto. unfold Semantics.evz. f_equal. apply (fetch_pure p rho io s t r v H H1).
 Qed.
-Lemma closed_pure t : closed ns t = true -> known [] t = true.
+Lemma scoped_pure cx t : scoped ns cx t = true -> known [] t = true.
 Proof.
-  pattern t. apply tm_ind'; intros; try discriminate; auto. cbn [closed] in H0.
-  assert (K : forallb (closed ns) ts = true) by (destruct o; auto; discriminate). cbn. clear H0.
+  pattern t. apply tm_ind'; intros; try discriminate; auto. cbn [scoped] in H0.
+  assert (K : forallb (scoped ns cx) ts = true) by (destruct o; auto; discriminate). cbn. clear H0.
   induction H as [|t0 ts Ht _ IH]; auto. cbn in K. apply andb_prop in K as [K1 K2]. cbn. rewrite Ht; auto.
 Qed.
 
@@ -241,16 +242,15 @@ Proof.
 Qed.
 
 (* ---------- where a command reads and writes ---------- *)
-Lemma for_inv par x n c p rho io tr : closed ns n = true -> agree ns rs io -> run (For par x n c) p rho io tr ->
-  exists trs, List.length trs = Z.to_nat (z n) /\ (if par then shuffle trs tr else tr = List.concat trs) /\
+Lemma for_inv cx par x n c p rho io tr : scoped ns cx n = true -> run (For par x n c) p rho io tr ->
+  exists trs, List.length trs = Z.to_nat (bound io n) /\ (if par then shuffle trs tr else tr = List.concat trs) /\
    (forall a, List.In a tr <-> exists i t, nth_error trs i = Some t /\ List.In a t) /\
-   (forall i t, nth_error trs i = Some t -> (0 <= Z.of_nat i < z n)%Z /\
+   (forall i t, nth_error trs i = Some t -> (0 <= Z.of_nat i < bound io n)%Z /\
       run c (p ++ [if par then Beside i else After i]) rho (upd io x (Z.of_nat i)) t).
 Proof.
-  intros Hn A (t0 & v & trs & t1 & -> & Hf & HL & Hr & Ht).
-  destruct (fetch_pure p rho io inp n t0 v (closed_pure n Hn) Hf) as [-> ->]. cbn [app].
-  change (toZ scalar (ev inp io n)) with (zv scalar lit prim inp io (aenv0 scalar) n) in HL.
-  rewrite (closed_any scalar lit prim inp ns rs n Hn inp io (aenv0 scalar) A) in HL.
+  intros Hn (t0 & v & trs & t1 & -> & Hf & HL & Hr & Ht).
+  destruct (fetch_pure p rho io inp n t0 v (scoped_pure cx n Hn) Hf) as [-> ->]. cbn [app].
+  change (toZ scalar (ev inp io n)) with (bound io n) in HL.
   exists trs. split; [exact HL|]. split; [exact Ht|]. split.
   - intros a. assert (G : List.In a t1 <-> exists t, List.In t trs /\ List.In a t).
     { destruct par; [apply shuffle_in; auto|]. subst t1. rewrite in_concat. split; intros (t & ? & ?); eauto. }
@@ -299,7 +299,7 @@ Proof.
         split; auto. apply negb_true_iff, Nat.eqb_neq. auto.
     + right. exists q, w0, cs, v. split; auto. eapply prefix_more; eauto.
   - apply andb_prop in H as [H H4]. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
-    destruct (for_inv _ _ _ _ _ _ _ _ H1 A Hr) as (trs & _ & _ & Hin & Hi). apply Forall_forall. intros a Ha.
+    destruct (for_inv _ _ _ _ _ _ _ _ _ H1 Hr) as (trs & _ & _ & Hin & Hi). apply Forall_forall. intros a Ha.
     apply Hin in Ha as (i & t & Et & Ha). destruct (Hi i t Et) as [_ R].
     assert (K := IHc _ _ _ _ _ _ H3 (agree_fresh _ _ _ _ _ _ A H2) R). rewrite Forall_forall in K. specialize (K a Ha).
     eapply touches_more; eauto.
@@ -368,7 +368,7 @@ Proof.
     assert (K := IHc cx (w0 :: sc) (p ++ [After 0]) (upd rho w0 (Made p w0)) io tr H2 O (or_intror Hw) Hx A Hcx (inv_local _ _ _ _ H1 Hinv) Hr).
     eapply Forall_impl; [|exact K]. intros a Ha cs v E. apply (Ha cs v). now rewrite upd_out by (eapply out_of; eauto).
   - apply andb_prop in H as [H H4]. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
-    destruct (for_inv _ _ _ _ _ _ _ _ H1 A Hr) as (trs & _ & _ & Hin & Hi). apply Forall_forall. intros a Ha.
+    destruct (for_inv _ _ _ _ _ _ _ _ _ H1 Hr) as (trs & _ & _ & Hin & Hi). apply Forall_forall. intros a Ha.
     apply Hin in Ha as (i & t & Et & Ha). destruct (Hi i t Et) as [Hlt R].
     assert (K : Forall (mine rho (upd io x0 (Z.of_nat i))) t).
     { eapply (IHc ((x0, n) :: cx)); [exact H3|exact O|exact Hw| | | | |exact R].

@@ -457,7 +457,7 @@ Lemma rule1_ok e g : veq (den (rule1 ls base e) g) (den e g).
 Proof.
   destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh how x a f i e|n sh x a1 e1 e2 e3|n sh twice a f i|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2|n sh e1 e2 e3];
     try apply vrefl.
-  - destruct how as [|q m|q m zero|q m zero|how|]; [apply vrefl|cbn [rule1]|cbn [rule1]|cbn [rule1]| |].
+  - destruct how as [|q m|q m zero|q m zero|how| |q m]; [apply vrefl|cbn [rule1]|cbn [rule1]|cbn [rule1]| | |apply vrefl].
     + destruct (fits base n q m) eqn:E; [|apply vrefl]. apply fits_ok in E as (Hq & Hm & Hn). apply rest_ok.
       * change (0 <= z q * z m <= z n)%Z. nia.
       * apply vrefl.

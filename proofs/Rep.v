@@ -54,7 +54,8 @@ Definition poly_eqb (p q : poly) : bool := list_eqb (fun a b => (snd a =? snd b)
 Definition unknown (F G : facts) : facts := filter (fun q => negb (existsb (poly_eqb q) F)) G.
 Definition range_facts (F : facts) (t n : tm) : facts :=
   let p := poly_of F t in let q := poly_of F n in
-  p :: psub (psub q (pconst 1)) p :: unknown F (factors F q).
+  let rest := psub (psub q (pconst 1)) p in
+  p :: both_ways rest ++ unknown F (factors F q).
 Fixpoint ranges (F : facts) (ts ds : list tm) : facts :=
   match ts, ds with t :: ts, d :: ds => range_facts F t d ++ ranges F ts ds | _, _ => [] end.
 Definition in_range_p (F : facts) (p : poly) (n : tm) : bool := pr F p && pr F (psub (psub (poly_of F n) (pconst 1)) p).
@@ -187,7 +188,7 @@ Lemma evs_nil N r a : evs N r a [] []. Proof. intros r' a' E. auto. Qed.
 Lemma evs_nil_inv N r a v : evs N r a [] v -> v = [].
 Proof. intros H. specialize (H r a (ext_refl _ _ _)). auto. Qed.
 Lemma evt_evz N r a t x : evt N r a t x -> evz N r a t (toZ _ x).
-Proof. intros H r' a' E. unfold Norm.zv. rewrite H; auto. Qed.
+Proof. intros H r' a' E. unfold Inequalities.zv. rewrite H; auto. Qed.
 Lemma evs_nf N r a F ts v : hold N r a F -> evs N r a ts v -> evs N r a (map (nf F) ts) v.
 Proof.
   intros HF H r' a' E. rewrite <- (H r' a' E), map_map. apply map_ext. intros t. apply nf_ok. auto.
@@ -206,7 +207,7 @@ Proof.
     f_equal. apply map_ext_in. intros t' Ht. rewrite Forall_forall in H. rewrite forallb_forall in H2. apply H; auto.
 Qed.
 Lemma closed_evz N r a t : ns <= N -> closed ns t = true -> evz N r a t (zv r a t).
-Proof. intros L H r' a' E. unfold Norm.zv. f_equal. apply closed_ok; auto. intros x Hx. apply (ext_r _ _ _ _ _ E). lia. Qed.
+Proof. intros L H r' a' E. unfold Inequalities.zv. f_equal. apply closed_ok; auto. intros x Hx. apply (ext_r _ _ _ _ _ E). lia. Qed.
 
 Definition inr (v ds : list Z) := Forall2 (fun z d => (0 <= z < d)%Z) v ds.
 Lemma in_range_ok N r a F t n z d : hold N r a F -> evz N r a t z -> evz N r a n d -> in_range F t n = true -> (0 <= z < d)%Z.
@@ -261,13 +262,13 @@ Proof.
 Qed.
 Lemma unknown_ok r a F G : holds r a G -> holds r a (unknown F G).
 Proof.
-  unfold unknown, Norm.holds. rewrite !Forall_forall. intros H q Hq. apply H. now apply filter_In in Hq.
+  unfold unknown, Inequalities.holds. rewrite !Forall_forall. intros H q Hq. apply H. now apply filter_In in Hq.
 Qed.
 Lemma range_facts_at r a F t n z d : holds r a F -> zv r a t = z -> zv r a n = d -> (0 <= z < d)%Z -> holds r a (range_facts F t n).
 Proof.
-  intros HF Ht Hn L. unfold range_facts. constructor; [|constructor; [|]].
+  intros HF Ht Hn L. unfold range_facts. constructor; [|apply Forall_app; split].
   - rewrite poly_of_ok, Ht; auto. lia.
-  - rewrite !psub_ok, pconst_ok, !poly_of_ok, Ht, Hn; auto. lia.
+  - apply both_ways_ok. rewrite !psub_ok, pconst_ok, !poly_of_ok, Ht, Hn; auto. lia.
   - apply unknown_ok, factors_ok; auto. rewrite poly_of_ok, Hn by auto. lia.
 Qed.
 Lemma range_facts_ok N r a F t n z d : hold N r a F -> evz N r a t z -> evz N r a n d -> (0 <= z < d)%Z -> hold N r a (range_facts F t n).
@@ -317,7 +318,7 @@ Proof.
   destruct (Nat.ltb_spec k (List.length exts)); [|discriminate]. rewrite normed_eq in Ht.
   destruct (in_ranges F is (nth k exts [])) eqn:Hin; [|discriminate]. cbn [bind] in Ht. injection Ht as <-.
   assert (Hd : evs N1 r1 a1 (nth k exts []) (map (zv r a) (nth k exts []))).
-  { intros r2 a2 E2. apply map_ext_in. intros d Hd. unfold Norm.zv. f_equal. apply closed_ok.
+  { intros r2 a2 E2. apply map_ext_in. intros d Hd. unfold Inequalities.zv. f_equal. apply closed_ok.
     - rewrite forallb_forall in Hcl. assert (K := Hcl _ (nth_In exts [] H0)). rewrite forallb_forall in K. auto.
     - intros x Hx. rewrite (ext_r _ _ _ _ _ E2) by lia. apply (ext_r _ _ _ _ _ E). lia. }
   intros r2 a2 E2. cbn [Semantics.eval].
@@ -345,7 +346,7 @@ Proof.
     rewrite forallb_forall in Hcl. destruct (nth_in_or_default k1 exts []) as [K|K]; [|rewrite K in Hd; contradiction].
     specialize (Hcl _ K). rewrite forallb_forall in Hcl. auto. }
   assert (Hdn : forall r a r' a' k, agree ns r r' -> map (zv r' a') (nth k exts []) = map (zv r a) (nth k exts [])).
-  { intros r1 a1 r2 a2 k1 A. apply map_ext_in. intros d Hd. unfold Norm.zv. f_equal. apply closed_ok; auto.
+  { intros r1 a1 r2 a2 k1 A. apply map_ext_in. intros d Hd. unfold Inequalities.zv. f_equal. apply closed_ok; auto.
     rewrite forallb_forall in Hcl. destruct (nth_in_or_default k1 exts []) as [K|K]; [|rewrite K in Hd; contradiction].
     specialize (Hcl _ K). rewrite forallb_forall in Hcl. auto. }
   assert (Hv : inr v (map (zv r a) (nth k exts []))). { eapply in_ranges_ok; eauto. apply Hds. lia. }
@@ -404,7 +405,7 @@ Proof.
         * eapply ranges_ok; [exact HF2|apply levels_ok|apply Hds; lia|].
           rewrite (Hdn r' a'); auto. intros x Hx. rewrite agree_upds by lia. unfold r1. apply agree_upd. lia.
         * eapply range_facts_ok with (z := Z.of_nat M) (d := c); auto; [| |lia].
-          -- intros r2 a2 [E3 _]. unfold Norm.zv. cbn. rewrite E3 by lia. rewrite agree_upds by lia. auto.
+          -- intros r2 a2 [E3 _]. unfold Inequalities.zv. cbn. rewrite E3 by lia. rewrite agree_upds by lia. auto.
           -- eapply evz_mono; [exact Hc|lia|]. assert (E3 : ext N r' a' (upds r1 (S N) v1) a1) by (eapply ext_trans; [exact E1| |exact E2]; lia). eapply ext_trans; [exact E'| |exact E3]; lia.
       + apply levels_ok. }
   apply I; auto. rewrite (Hdn r a); auto. intros x Hx. apply (ext_r _ _ _ _ _ E'). lia.
@@ -479,7 +480,7 @@ Proof.
       refine (HB (S N) r1 a1 _ _ (vz k1) b (le_n _) (ext_refl _ _ _) _ _ Eb _ a1 (ext_refl _ _ _)).
       + assert (HF2 : hold (S N) r1 a1 F). { eapply hold_mono; [exact HF'|lia|exact E1]. }
         apply hold_app; auto. eapply range_facts_ok with (z := Z.of_nat M) (d := c); auto; [| |lia].
-        * intros r2 a2 [E3 _]. unfold Norm.zv. cbn. rewrite E3 by lia. auto.
+        * intros r2 a2 [E3 _]. unfold Inequalities.zv. cbn. rewrite E3 by lia. auto.
         * eapply evz_mono; [exact Hc|lia|exact E2].
       + eapply evs_mono; [apply Hch|lia|exact E2]. }
   rewrite I by auto. unfold vz. destruct (nth k exts []) eqn:Ek; auto.

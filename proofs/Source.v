@@ -54,10 +54,20 @@ Fixpoint elements_of (F : facts) (t : tm) : facts :=
 Definition learn (F : facts) (ts : list tm) : facts :=
   match idx with [] => F | _ => fold_right (fun q G => if existsb (poly_eqb q) G then G else q :: G) F (flat_map (elements_of F) ts) end.
 
-(* That a quotient is below something says more than the facts that it was seen from: quotients are integers. *)
+(* That a quotient is below something says more than the facts that it was seen from: quotients are integers. But not what holds of any quotient. *)
 Definition quotients (p : poly) : bool := existsb (fun a => match a with Op Idiv _ => true | _ => false end) (atoms p).
 Definition also (F : facts) (tc : tm) : facts :=
-  let G := when unpoly tc true in if existsb quotients G then unknown F G ++ F else F.
+  let G := when unpoly tc true in if existsb quotients G then filter (fun q => negb (pr [] q)) (unknown F G) ++ F else F.
+
+(* A condition without what is surely true in it, and a choice by one: the opposite of a condition exchanges the sides. *)
+Fixpoint strip (F : facts) (c : tm) : tm :=
+  match c with
+  | Op And [a; b] => match decide F a with
+      | Some true => strip F b
+      | _ => match decide F b with Some true => strip F a | _ => c end end
+  | _ => c
+  end.
+Definition choice (c a b : tm) : tm := match c with Op Not [c] => Op Select [c; b; a] | _ => Op Select [c; a; b] end.
 
 (* A choice, each side of which is made with what its condition says. *)
 Definition scond (F : facts) (tc : tm) (a b : facts -> option tm) : option tm :=
@@ -67,8 +77,11 @@ Definition scond (F : facts) (tc : tm) (a b : facts -> option tm) : option tm :=
   | Some false => b F
   | None =>
       ta <- a (when unpoly tc true ++ F) ;; tb <- b (when unpoly tc false ++ F) ;;
-      Some (if tm_eqb ta tb then ta else Op Select [tc; ta; tb])
+      Some (if tm_eqb ta tb then ta else choice (strip F tc) ta tb)
   end.
+
+(* The length of a strip. *)
+Definition strip_of (n m i : tm) : tm := Op Imin [m; Op Isub [n; Op Imul [i; m]]].
 
 Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
   match e with
@@ -90,6 +103,11 @@ Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
           if closed ns q && closed ns m && closed ns n && (in_range F q (Op Iadd [q; Int 1])) && (in_range F m (Op Iadd [m; Int 1]))
              && peqb (poly_of F n) (poly_of F (Op Imul [q; m])) then
             sreduce sh q (fun row acc => sreduce sh m f acc row) (sym i g) (cview (Vsplit m) (sym e g)) cs N F is
+          else None
+      | Strips q m => fun cs N F is =>
+          if closed ns q && closed ns m && closed ns n && pr F (poly_of F q) && pr F (poly_of F m) && pr F (poly_of F (Op Isub [Op Imul [q; m]; n])) then
+            csfold sh q (sym i g) (fun N acc => csfold sh (strip_of n m (Var N)) acc (fun N' acc =>
+              f (selem (sym e g) (Op Iadd [Op Imul [Var N; m]; Var N'])) acc)) cs N F is
           else None
       | _ => fun cs N F is => if closed ns n then sreduce sh n f (sym i g) (sym e g) cs N F is else None
       end
@@ -153,13 +171,13 @@ Hypothesis Hidx : bounded_ok.
 
 Lemma closed_z N r a t : ns <= N -> agree ns rs r -> closed ns t = true -> evz N r a t (z t).
 Proof.
-  intros L A H r' a' E. unfold Norm.zv. f_equal. eapply closed_ok; eauto.
+  intros L A H r' a' E. unfold Inequalities.zv. f_equal. eapply closed_ok; eauto.
   intros x Hx. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto.
 Qed.
 Lemma evz_op2 N r a o x y zx zy (f : Z -> Z -> Z) :
   (forall vs, toZ scalar (apply scalar prim o vs) = f (toZ scalar (nth 0 vs (VZ 0))) (toZ scalar (nth 1 vs (VZ 0)))) ->
   evz N r a x zx -> evz N r a y zy -> evz N r a (Op o [x; y]) (f zx zy).
-Proof. intros H Hx Hy r' a' E. unfold Norm.zv. cbn [Semantics.eval map]. rewrite H. cbn [nth]. change (f (zv r' a' x) (zv r' a' y) = f zx zy). rewrite Hx, Hy; auto. Qed.
+Proof. intros H Hx Hy r' a' E. unfold Inequalities.zv. cbn [Semantics.eval map]. rewrite H. cbn [nth]. change (f (zv r' a' x) (zv r' a' y) = f zx zy). rewrite Hx, Hy; auto. Qed.
 Lemma evz_int N r a k : evz N r a (Int k) k. Proof. intros r' a' E. reflexivity. Qed.
 
 Hint Resolve evz_int evs_cons : core.
@@ -208,7 +226,7 @@ Lemma cnum_ok N0 r0 a0 i zi : evz N0 r0 a0 i zi -> vval N0 r0 a0 (cnum i) (numbe
 Proof.
   intros Hi cs N r a F is v t L E HF Hs Ht. injection Ht as <-. intros r' a' E'. rewrite nfz_ok by (auto; reflexivity).
   cbn [Semantics.eval map apply nth toZ]. unfold number.
-  assert (H : zv r' a' i = zi) by (apply Hi; eapply ext_trans; eauto). unfold Norm.zv in H. rewrite H. f_equal. lia.
+  assert (H : zv r' a' i = zi) by (apply Hi; eapply ext_trans; eauto). unfold Inequalities.zv in H. rewrite H. f_equal. lia.
 Qed.
 Lemma cview_ok N0 r0 a0 v c d : ns <= N0 -> agree ns rs r0 -> vval N0 r0 a0 c d -> vval N0 r0 a0 (cview ns v c) (fun cs is => d cs (look z v is)).
 Proof.
@@ -256,7 +274,7 @@ Proof.
   apply (csfold_ok N0 r0 a0 sh init (fun N acc => f (selem e (Var N)) acc) (fun k => iter k (vstep fv ev) iv) (Z.to_nat c) cnt c); auto.
   intros i N r a acc Hlt HN E Hr Hacc. cbn [iter]. unfold vstep at 1. apply Hf; auto.
   - apply selem_ok; [eapply vval_mono; [exact He|lia|exact E]|].
-    intros r' a' [Er _]. unfold Norm.zv. cbn. rewrite Er by lia. auto.
+    intros r' a' [Er _]. unfold Inequalities.zv. cbn. rewrite Er by lia. auto.
 Qed.
 
 Lemma elements_of_ok N r a F : ns <= N -> agree ns rs r -> hold N r a F -> forall t, hold N r a (elements_of idx F t).
@@ -273,9 +291,9 @@ Proof.
     intros r' a' E. assert (A' : agree ns rs r'). { intros x Hx. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto. }
     assert (HF' : hold N r' a' F) by (eapply hold_mono; eauto).
     assert (Hz : forall d, closed ns d = true -> forall r2 a2, agree ns rs r2 -> zv r2 a2 d = z d).
-    { intros d Hd r2 a2 A2. unfold Norm.zv. f_equal. apply (closed_ok scalar lit prim inp ns d Hd). exact A2. }
+    { intros d Hd r2 a2 A2. unfold Inequalities.zv. f_equal. apply (closed_ok scalar lit prim inp ns d Hd). exact A2. }
     apply range_facts_at with (z := zv r' a' (In b cs is)) (d := z n); auto.
-    unfold Norm.zv at 1 2. cbn [Semantics.eval]. apply Hb.
+    unfold Inequalities.zv at 1 2. cbn [Semantics.eval]. apply Hb.
     (* the subscripts are within the extents, in this world alone *)
     change (map (fun t => toZ scalar (eval t r' a')) is) with (map (zv r' a') is).
     assert (H0 := HF' r' a' (ext_refl _ _ _ _)). clear Hb Hin IH. revert ds Hds Er. induction is as [|i is IHi]; intros [|d ds] Hds Er; try discriminate; cbn [map]; constructor.
@@ -295,6 +313,22 @@ Proof.
   destruct (existsb _ _); auto. intros r' a' E. constructor; [|apply IH; auto]. specialize (H r' a' E). inversion H; auto.
 Qed.
 
+Lemma strip_ok F r a : holds scalar lit prim inp r a F -> forall c, truth scalar (eval (strip F c) r a) = truth scalar (eval c r a).
+Proof.
+  intros HF. apply tm_ind'; intros; auto. destruct o; auto. destruct ts as [|x [|y [|? ?]]]; auto. cbn [strip].
+  inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
+  change (truth scalar (eval (Op And [x; y]) r a)) with (andb (truth scalar (eval x r a)) (truth scalar (eval y r a))).
+  assert (D : forall t, decide F t = Some true -> truth scalar (eval t r a) = true).
+  { intros t E. now rewrite (decide_ok scalar lit prim inp r a F HF t true E). }
+  destruct (decide F x) as [[|]|] eqn:Ex; [now rewrite Hy, (D x Ex)| |];
+    (destruct (decide F y) as [[|]|] eqn:Ey; [|reflexivity|reflexivity]); now rewrite Hx, (D y Ey), andb_true_r.
+Qed.
+Lemma choice_ok c x y r a : eval (choice c x y) r a = if truth scalar (eval c r a) then eval x r a else eval y r a.
+Proof.
+  destruct c as [| | |o ts| | |]; try reflexivity. destruct o; try reflexivity. destruct ts as [|c [|? ?]]; try reflexivity.
+  change (eval (choice (Op Not [c]) x y) r a) with (if truth scalar (eval c r a) then eval y r a else eval x r a).
+  change (truth scalar (eval (Op Not [c]) r a)) with (negb (truth scalar (eval c r a))). now destruct (truth scalar (eval c r a)).
+Qed.
 Lemma scond_ok N r a F tc (xc : val scalar) oa ob xa xb t : ns <= N -> agree ns rs r -> hold N r a F -> evt N r a tc xc ->
   (forall F t, hold N r a F -> truth scalar xc = true -> oa F = Some t -> evt N r a t xa) ->
   (forall F t, hold N r a F -> truth scalar xc = false -> ob F = Some t -> evt N r a t xb) ->
@@ -303,16 +337,16 @@ Proof.
   intros L A HF0 Hc Ha Hb H. unfold scond in H. cbv zeta in H. assert (HF := learn_ok N r a F [tc] L A HF0). set (F' := learn idx F [tc]) in *. clearbody F'. clear HF0 F. rename F' into F. destruct (decide F tc) as [b|] eqn:E.
   - assert (X : xc = VB b). { rewrite <- (Hc r a (ext_refl _ _ _ _)). eapply decide_ok; eauto. apply HF. apply ext_refl. }
     subst xc. destruct b; cbn; eauto. eapply Ha; [|reflexivity|exact H]. unfold also. cbv zeta. destruct (existsb quotients _); auto. apply hold_app; auto.
-    intros r' a' E'. apply Forall_forall. intros q Hq. apply filter_In in Hq as [Hq _].
-    assert (W : Norm.holds scalar lit prim inp r' a' (when unpoly tc true)). { apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
-    unfold Norm.holds in W. rewrite Forall_forall in W. auto.
+    intros r' a' E'. apply Forall_forall. intros q Hq. apply filter_In in Hq as [Hq _]. apply filter_In in Hq as [Hq _].
+    assert (W : Inequalities.holds scalar lit prim inp r' a' (when unpoly tc true)). { apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
+    unfold Inequalities.holds in W. rewrite Forall_forall in W. auto.
   - assert (W : forall b, truth scalar xc = b -> hold N r a (when unpoly tc b ++ F)).
     { intros b Hb'. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
     destruct (oa _) as [ta|] eqn:Ea; [|discriminate]. cbn [bind] in H. destruct (ob _) as [tb|] eqn:Eb; [|discriminate]. cbn [bind] in H.
     injection H as <-. assert (Ka := fun T => Ha _ ta (W _ T) T Ea). assert (Kb := fun T => Hb _ tb (W _ T) T Eb).
     destruct (tm_eqb ta tb) eqn:Et.
     + apply tm_eqb_ok in Et. subst tb. destruct (truth scalar xc); auto.
-    + intros r' a' E'. cbn [Semantics.eval map apply nth]. rewrite (Hc r' a' E').
+    + intros r' a' E'. rewrite choice_ok, strip_ok, (Hc r' a' E') by auto.
       destruct (truth scalar xc); [rewrite Ka|rewrite Kb]; auto.
 Qed.
 
@@ -327,6 +361,15 @@ Lemma iter_mul {A} q m (f : nat -> A -> A) a : iter (q * m) f a = iter q (fun i 
 Proof.
   induction q as [|q IH]; cbn [iter]; auto. rewrite <- IH.
   replace (S q * m) with (q * m + m) by lia. apply iter_add.
+Qed.
+
+Lemma iter_strips {A} q m n (f : nat -> A -> A) a : iter (Nat.min n (q * m)) f a = iter q (fun i => iter (Nat.min m (n - i * m)) (fun j => f (i * m + j))) a.
+Proof.
+  induction q as [|q IH]; cbn [iter]. { now rewrite Nat.min_0_r. }
+  rewrite <- IH. replace (Nat.min n (S q * m)) with (Nat.min n (q * m) + Nat.min m (n - q * m)) by (cbn [Nat.mul]; lia). rewrite iter_add.
+  destruct (Nat.le_ge_cases n (q * m)) as [L|L].
+  - replace (n - q * m) with 0 by lia. now rewrite Nat.min_0_r.
+  - now rewrite (Nat.min_r n (q * m)) by auto.
 Qed.
 
 Lemma sym_ok : forall e N0 r0 a0 g gv, ns <= N0 -> agree ns rs r0 -> (forall x, vval N0 r0 a0 (g x) (gv x)) ->
@@ -382,8 +425,8 @@ Proof.
       eapply (sreduce_ok N r a sh n (z n) _ (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) _ (den e2 gv) _ (den e3 gv));
         [lia|apply closed_z; [lia|eauto|auto]|apply IH; [lia|eauto|eauto]|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
       intros. apply Hf; auto; [lia|eapply ext_trans; eauto]. }
-    destruct blocks as [|q m|q m zero|q m zero| |]; try exact Plain.
-    intros cs N r a F is v t L E HF Hs Ht.
+    destruct blocks as [|q m|q m zero|q m zero| | |q m]; try exact Plain; intros cs N r a F is v t L E HF Hs Ht.
+    1:{
       match type of Ht with (if ?b then _ else _) = _ => destruct b eqn:Eb; [|discriminate] end.
       apply andb_prop in Eb as [Eb Hp]. apply andb_prop in Eb as [Eb Hr2]. apply andb_prop in Eb as [Eb Hr1].
       apply andb_prop in Eb as [Eb Hc3]. apply andb_prop in Eb as [Hc1 Hc2].
@@ -404,7 +447,39 @@ Proof.
       refine (eq_ind _ (fun w => evt N r a t (w cs v)) (K cs N r a F is v t (le_n N) (ext_refl _ _ _ _) HF Hs Ht) _ _).
       apply iter_ext. intros i acc. unfold vstep at 1. apply iter_ext. intros j acc'. unfold vstep. cbn [look].
       do 3 f_equal. unfold element. do 2 (apply f_equal || f_equal).
-      replace (Z.of_nat (i * Z.to_nat (z m) + j)) with (Z.of_nat i * z m + Z.of_nat j)%Z by lia. reflexivity.
+      replace (Z.of_nat (i * Z.to_nat (z m) + j)) with (Z.of_nat i * z m + Z.of_nat j)%Z by lia. reflexivity. }
+    match type of Ht with (if ?b then _ else _) = _ => destruct b eqn:Eb; [|discriminate] end.
+    apply andb_prop in Eb as [Eb Hp]. apply andb_prop in Eb as [Eb Hr2]. apply andb_prop in Eb as [Eb Hr1].
+    apply andb_prop in Eb as [Eb Hc3]. apply andb_prop in Eb as [Hc1 Hc2].
+    assert (Ez : forall t N1 r1 a2, N <= N1 -> ext N r a r1 a2 -> closed ns t = true -> evz N1 r1 a2 t (z t)).
+    { intros t0 N1 r1 a2 L1 E1 Hc. apply closed_z; [lia|apply (Hmono N1 r1 a2); [lia|eapply ext_trans; eauto]|auto]. }
+    assert (Er : ext N r a r a) by apply ext_refl. assert (H0F := HF r a Er). apply (pr_ok scalar lit prim inp r a) in Hr1, Hr2, Hp; auto. rewrite !poly_of_ok in Hr1, Hr2, Hp by auto.
+    rewrite (Ez q N r a (le_n N) Er Hc1 r a Er) in Hr1. rewrite (Ez m N r a (le_n N) Er Hc2 r a Er) in Hr2.
+    assert (Hn : (z n <= z q * z m)%Z).
+    { change (zv r a (Op Isub [Op Imul [q; m]; n])) with (zv r a q * zv r a m - zv r a n)%Z in Hp.
+      rewrite (Ez q N r a (le_n N) Er Hc1 r a Er), (Ez m N r a (le_n N) Er Hc2 r a Er), (Ez n N r a (le_n N) Er Hc3 r a Er) in Hp. lia. }
+    set (fv := fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) in *. set (stp := vstep fv (den e3 gv)).
+    set (row := fun i acc => iter (Nat.min (Z.to_nat (z m)) (Z.to_nat (z n) - i * Z.to_nat (z m))) (fun j => stp (i * Z.to_nat (z m) + j)) acc).
+    replace (Z.to_nat (z n)) with (Nat.min (Z.to_nat (z n)) (Z.to_nat (z q) * Z.to_nat (z m))) by nia. rewrite (iter_strips (Z.to_nat (z q))).
+    change (evt N r a t (iter (Z.to_nat (z q)) row (den e2 gv) cs v)).
+    refine (csfold_ok N r a sh _ _ (fun k => iter k row (den e2 gv)) (Z.to_nat (z q)) q (z q) ltac:(lia) (Ez q N r a (le_n N) Er Hc1) eq_refl _ _ cs N r a F is v t (le_n N) Er HF Hs Ht).
+    { apply IH; [lia|eauto|eauto]. }
+    intros i N1 r1 a2 acc Hi L1 E1 Hr Hacc. cbn [iter].
+    assert (HN : evz (S N1) r1 a2 (Var N1) (Z.of_nat i)). { intros r' a' [Ex _]. unfold Inequalities.zv. cbn. rewrite Ex by lia. auto. }
+    assert (Hlen : evz (S N1) r1 a2 (strip_of n m (Var N1)) (Z.min (z m) (z n - Z.of_nat i * z m))).
+    { apply (evz_op2 _ _ _ Imin m _ _ _ Z.min); [reflexivity|apply Ez; auto; lia|]. apply (evz_op2 _ _ _ Isub n _ _ _ Z.sub); [reflexivity|apply Ez; auto; lia|].
+      apply (evz_op2 _ _ _ Imul _ m _ _ Z.mul); [reflexivity|exact HN|apply Ez; auto; lia]. }
+    refine (csfold_ok (S N1) r1 a2 sh _ _ (fun k => iter k (fun j => stp (i * Z.to_nat (z m) + j)) (iter i row (den e2 gv)))
+      (Nat.min (Z.to_nat (z m)) (Z.to_nat (z n) - i * Z.to_nat (z m))) _ _ ltac:(lia) Hlen _ Hacc _).
+    { nia. }
+    intros j N2 r2 a3 acc2 Hj L2 E2 Hr' Hacc2. cbn [iter]. unfold stp at 1, vstep. fold stp.
+    assert (E3 : ext N r a r2 a3) by (eapply ext_trans; [exact E1| |exact E2]; lia).
+    apply Hf; [lia|eapply ext_trans; [exact E| |exact E3]; lia| |exact Hacc2].
+    apply selem_ok. { apply IH; [lia|apply (Hmono (S N2) r2 a3); [lia|eapply ext_trans; [exact E| |exact E3]; lia]|apply (Hgm (S N2) r2 a3); [lia|eapply ext_trans; [exact E| |exact E3]; lia]]. }
+    replace (Z.of_nat (i * Z.to_nat (z m) + j)) with (Z.of_nat i * z m + Z.of_nat j)%Z by nia.
+    apply (evz_op2 _ _ _ Iadd _ _ _ _ Z.add); [reflexivity| |].
+    + apply (evz_op2 _ _ _ Imul _ m _ _ Z.mul); [reflexivity| |apply Ez; auto; lia]. eapply evz_mono; [exact HN|lia|exact E2].
+    + intros r' a' [Ex _]. unfold Inequalities.zv. cbn. rewrite Ex by lia. auto.
   - (* EScan *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|k is]; [discriminate|].
     apply evs_inv in Hs as (zk & v' & -> & Hk & Hs).
     destruct (pr F (poly_of F k)) eqn:Ep; [|discriminate].
@@ -438,7 +513,7 @@ Proof.
     refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ (VB ((z l <=? zi)%Z && (zi <? z l + z n)%Z)) _ _
       (den e2 gv cs (zi - z l :: v')%Z) (den e1 gv cs v') t ltac:(lia) (Hmono N r a L E) HF _ _ _ Ht) _ _).
     + intros r' a' E'. cbn [Semantics.eval map]. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
-      assert (A1 := Hi r' a' E'). assert (A2 := Hl r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A2, A3. now rewrite A1, A2, A3.
+      assert (A1 := Hi r' a' E'). assert (A2 := Hl r' a' E'). assert (A3 := Hn r' a' E'). unfold Inequalities.zv in A1, A2, A3. now rewrite A1, A2, A3.
     + intros F' t0 HF' _ H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F' _ (zi - z l :: v')%Z t0 L E HF' _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
     + intros F' t0 HF' _ H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
     + cbn [truth]. reflexivity.
@@ -448,7 +523,7 @@ Proof.
     refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ (VB (zi <? z n)%Z) _ _
       (den e1 gv cs (zi :: v')) (den e2 gv cs (zi - z n :: v')%Z) t ltac:(lia) (Hmono N r a L E) HF _ _ _ Ht) _ _).
     + intros r' a' E'. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
-      assert (A1 := Hi r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A3. now rewrite A1, A3.
+      assert (A1 := Hi r' a' E'). assert (A3 := Hn r' a' E'). unfold Inequalities.zv in A1, A3. now rewrite A1, A3.
     + intros F' t0 HF' _ H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
     + intros F' t0 HF' _ H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F' _ (zi - z n :: v')%Z t0 L E HF' _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
     + cbn [truth]. reflexivity.
@@ -474,13 +549,13 @@ Proof.
     assert (Ea : ext N0 r0 a0 r1 a2) by (eapply ext_trans; [exact E| |exact E1]; lia).
     assert (Ex : ext N0 r0 a0 r2 a3) by (eapply ext_trans; [exact Ea| |exact E2]; lia).
     assert (HN1 : evz N2 r2 a3 (Var N1) (Z.of_nat i)).
-    { intros r' a' [Er _]. unfold Norm.zv. cbn. rewrite Er by lia. rewrite (ext_r _ _ _ _ _ _ E2) by lia. exact Hr1. }
+    { intros r' a' [Er _]. unfold Inequalities.zv. cbn. rewrite Er by lia. rewrite (ext_r _ _ _ _ _ _ E2) by lia. exact Hr1. }
     assert (Hj : evt N2 r2 a3 j (den e1 gv [] [Z.of_nat i])).
     { refine (IH e1 N0 r0 a0 g gv Hns Hag Hg [] N2 r2 a3 F2 [Var N1] [Z.of_nat i] j _ Ex HF2 _ Ej); [lia|]. apply evs_cons; auto. apply evs_nil. }
     refine (eq_ind _ (evt N2 r2 a3 t2) (scond_ok N2 r2 a3 F2 _ (VB (toZ scalar (den e1 gv [] [Z.of_nat i]) =? zi)%Z) _ _
       (den e3 gv cs1 (Z.of_nat i :: v')) (iter i (fun k d => put_at scalar (toZ scalar (den e1 gv [] [Z.of_nat k])) (element scalar (den e3 gv) (Z.of_nat k)) d) (den e2 gv) cs1 (zi :: v')) t2 ltac:(lia) (Hmono N2 r2 a3 ltac:(lia) Ex) HF2 _ _ _ Ht2) _ _).
     + intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval map apply nth]. rewrite (Hj r' a' E').
-      assert (A := Hi2 r' a' E'). unfold Norm.zv in A. now rewrite A.
+      assert (A := Hi2 r' a' E'). unfold Inequalities.zv in A. now rewrite A.
     + intros F' t0 HF' _ H0. refine (IH e3 N0 r0 a0 g gv Hns Hag Hg cs1 N2 r2 a3 F' _ (Z.of_nat i :: v') t0 _ Ex HF' _ H0); [lia|]. apply evs_cons; auto.
     + intros F' t0 HF' _ H0. refine (Hacc cs1 N2 r2 a3 F' (i2 :: is2) (zi :: v') t0 _ E2 HF' _ H0); [lia|]. apply evs_cons; auto.
     + reflexivity.

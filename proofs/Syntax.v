@@ -66,7 +66,8 @@ Inductive order :=
 | Tree (q m : tm) (zero : string)       (* the sums of q blocks of m, each from zero, and then the rest *)
 | Lanes (q m : tm) (zero : string)      (* m sums, each of every m-th of q * m elements, from zero; and then the rest *)
 | Joined (how : order)                  (* of the sums of rows: one sum of all elements, in this order *)
-| Turns.                                (* two elements at a time, and then the rest *)
+| Turns                                 (* two elements at a time, and then the rest *)
+| Strips (q m : tm).                    (* q blocks of m elements, the last of which may be shorter *)
 
 Inductive exp :=
 | EVar (x : nat)                        (* a parameter (its number is its array's), or the variable of a binder below *)

@@ -26,6 +26,14 @@ Definition sclosed (sl : slice) : bool := oclosed (off sl) && oclosed (md sl) &&
 
 (* Loops around, with their bounds. *)
 Definition ctx := list (nat * tm).
+(* A bound is made of sizes and of the variables of the loops around. *)
+Fixpoint scoped (cx : ctx) (t : tm) : bool :=
+  match t with
+  | Var x => (x <? ns) || existsb (fun yn => Nat.eqb (fst yn) x) cx
+  | Int _ => true
+  | Op o ts => match o with Scalar _ | Select => false | _ => forallb (scoped cx) ts end
+  | _ => false
+  end.
 Definition sfacts (cx : ctx) : facts := flat_map (fun yn => range_facts base (Var (fst yn)) (snd yn)) cx ++ base.
 Definition fresh (x : nat) (cx : ctx) : bool := (ns <=? x) && forallb (fun yn => negb (Nat.eqb (fst yn) x)) cx.
 
@@ -36,7 +44,7 @@ Fixpoint wcheck (cx : ctx) (x : nat) (sl : slice) (w : nat) (c : cmd) : bool :=
   | Seq a b => wcheck cx x sl w a && wcheck cx x sl w b
   | Assign w' cs is e => if Nat.eqb w w' then peqb (poly_of (sfacts cx) (inv_t sl is)) (patom (Var x)) else true
   | Local w' c => negb (Nat.eqb w w') && wcheck cx x sl w c
-  | For _ y n c => closed ns n && fresh y cx && wcheck ((y, n) :: cx) x sl w c
+  | For _ y n c => scoped cx n && fresh y cx && wcheck ((y, n) :: cx) x sl w c
   | If _ a b => wcheck cx x sl w a && wcheck cx x sl w b
   end.
 
@@ -244,7 +252,7 @@ Fixpoint plan_ok (cx : ctx) (p : plan) (c : cmd) : bool :=
   | Local w c => plan_ok cx p c
   | For par x n c => match p with
       | Around sls ks p =>
-          closed ns n && fresh x cx && forallb (forallb (closed ns)) (map cext ks)
+          scoped cx n && fresh x cx && forallb (forallb (closed ns)) (map cext ks)
           && forallb (fun ws => sclosed (snd ws) && wcheck ((x, n) :: cx) x (snd ws) (fst ws) c) sls && plan_ok ((x, n) :: cx) p c
       | _ => false end
   end.
@@ -263,7 +271,7 @@ Fixpoint sx (p : plan) (c : cmd) (se : nat -> tm) (ss : sstore) {struct c} : sst
       else ss w1
   | Local w c => upd (sx p c se (upd ss w none)) w none
   | For par x n c => match p with
-      | Around sls ks p => after (look_up sls) par x n c se ss ks (fun se ss => sx p c se ss)
+      | Around sls ks p => after (look_up sls) par x (sub se n) c se ss ks (fun se ss => sx p c se ss)
       | _ => fun _ => none end
   | If b c1 c2 => match p with
       | Both p1 p2 => fun w =>

@@ -36,12 +36,36 @@ Hypothesis Hbase : forall (s : store) r a, agree ns rs r -> holds scalar lit pri
 (* ---------- terms of sizes, in any store ---------- *)
 Lemma closed_any t : closed ns t = true -> forall s r a, agree ns rs r -> zvs s r a t = z t.
 Proof.
-  intros H s r a A. unfold Norm.zv. f_equal. revert H. pattern t. apply tm_ind'; intros; try discriminate; auto.
+  intros H s r a A. unfold Inequalities.zv. f_equal. revert H. pattern t. apply tm_ind'; intros; try discriminate; auto.
   - cbn in *. apply Nat.ltb_lt in H. now rewrite A.
   - cbn [closed] in H0. cbn [Semantics.eval].
     assert (forallb (closed ns) ts = true) by (destruct o; auto; discriminate).
     f_equal. apply map_ext_in. intros t' Ht. rewrite Forall_forall in H. rewrite forallb_forall in H1. apply H; auto.
 Qed.
+
+(* Bounds of loops, in any store where the variables are the same. *)
+Lemma scoped_any cx t : scoped ns cx t = true -> forall s s' r r' a a', agree ns r r' -> (forall yn, List.In yn cx -> r (fst yn) = r' (fst yn)) ->
+  zvs s r a t = zvs s' r' a' t.
+Proof.
+  intros H s s' r r' a a' A E. unfold Inequalities.zv. f_equal. revert H. pattern t. apply tm_ind'; intros; try discriminate; auto.
+  - cbn in *. f_equal. apply orb_prop in H as [H|H]; [apply Nat.ltb_lt in H; symmetry; auto|].
+    apply existsb_exists in H as (yn & Hy & Ey). apply Nat.eqb_eq in Ey. subst. auto.
+  - cbn [scoped] in H0. cbn [Semantics.eval].
+    assert (forallb (scoped ns cx) ts = true) by (destruct o; auto; discriminate).
+    f_equal. apply map_ext_in. intros t' Ht. rewrite Forall_forall in H. rewrite forallb_forall in H1. apply H; auto.
+Qed.
+Lemma scoped_store cx t : scoped ns cx t = true -> forall s s' r a a', zvs s r a t = zvs s' r a' t.
+Proof. intros H s s' r a a'. apply (scoped_any cx t H); [intros x Hx|intros yn Hy]; reflexivity. Qed.
+Lemma scoped_more cx cx' t : (forall y, existsb (fun yn => Nat.eqb (fst yn) y) cx = true -> existsb (fun yn => Nat.eqb (fst yn) y) cx' = true) ->
+  scoped ns cx t = true -> scoped ns cx' t = true.
+Proof.
+  intros M. pattern t. apply tm_ind'; intros; try discriminate; auto.
+  - cbn [scoped] in *. destruct (Nat.ltb x ns); [reflexivity|exact (M x H)].
+  - cbn [scoped] in *. assert (forallb (scoped ns cx) ts = true) by (destruct o; auto; discriminate).
+    assert (forallb (scoped ns cx') ts = true). { rewrite Forall_forall in H. rewrite forallb_forall in *. auto. }
+    destruct o; auto; discriminate.
+Qed.
+Definition bound (io : nat -> Z) (n : tm) : Z := zvs inp io aenv0 n.
 
 (* ---------- slices ---------- *)
 Definition optz (f : Z -> Z -> Z) (k : Z) (o : option tm) : Z := match o with Some t => f k (z t) | None => k end.
@@ -65,25 +89,35 @@ Proof.
 Qed.
 
 (* ---------- loops around ---------- *)
-Definition okcx (io : nat -> Z) (cx : ctx) := Forall (fun yn => closed ns (snd yn) = true /\ (0 <= io (fst yn) < z (snd yn))%Z) cx.
+Definition okcx (io : nat -> Z) (cx : ctx) := Forall (fun yn => scoped ns cx (snd yn) = true /\ (0 <= io (fst yn) < bound io (snd yn))%Z) cx.
 Lemma sfacts_ok io cx s : agree ns rs io -> okcx io cx -> holds scalar lit prim s io aenv0 (sfacts base cx).
 Proof.
   intros A H. unfold sfacts. apply Forall_app. split; [|apply Hbase; auto].
   apply Forall_forall. intros p Hp. apply in_flat_map in Hp as ((y & n) & Hy & Hp).
   unfold okcx in H. rewrite Forall_forall in H. destruct (H _ Hy) as [Hc Hr]. cbn [fst snd] in *.
   assert (K : holds scalar lit prim s io aenv0 (range_facts base (Var y) n)).
-  { apply range_facts_at with (z := io y) (d := z n); auto. apply closed_any; auto. }
+  { apply range_facts_at with (z := io y) (d := bound io n); auto. apply (scoped_store cx n Hc). }
   unfold holds in K. rewrite Forall_forall in K. auto.
+Qed.
+Lemma bound_upd io cx x i n : scoped ns cx n = true -> fresh ns x cx = true -> bound (upd io x i) n = bound io n.
+Proof.
+  unfold fresh, bound. intros Hn E. apply andb_prop in E as [E1 E]. apply Nat.leb_le in E1. rewrite forallb_forall in E. apply (scoped_any cx n Hn).
+  - intros y Hy. unfold upd. destruct (Nat.eqb_spec x y); [lia|auto].
+  - intros yn Hy. specialize (E _ Hy). apply negb_true_iff, Nat.eqb_neq in E. unfold upd. destruct (Nat.eqb_spec x (fst yn)); [congruence|auto].
 Qed.
 Lemma okcx_upd io cx x i : okcx io cx -> fresh ns x cx = true -> okcx (upd io x i) cx.
 Proof.
-  unfold fresh. intros H E. apply andb_prop in E as [_ E]. unfold okcx in *. rewrite Forall_forall in *. rewrite forallb_forall in E.
-  intros yn Hy. destruct (H _ Hy) as [Hc Hr]. split; auto. specialize (E _ Hy). apply negb_true_iff, Nat.eqb_neq in E.
+  intros H E. assert (E' := E). apply andb_prop in E' as [_ E']. unfold okcx in *. rewrite Forall_forall in *. rewrite forallb_forall in E'.
+  intros yn Hy. destruct (H _ Hy) as [Hc Hr]. split; auto. rewrite bound_upd with (cx := cx); auto. specialize (E' _ Hy). apply negb_true_iff, Nat.eqb_neq in E'.
   unfold upd. destruct (Nat.eqb_spec x (fst yn)); [congruence|auto].
 Qed.
-Lemma okcx_cons io cx x n i : okcx io cx -> fresh ns x cx = true -> closed ns n = true -> (0 <= i < z n)%Z -> okcx (upd io x i) ((x, n) :: cx).
+Lemma okcx_cons io cx x n i : okcx io cx -> fresh ns x cx = true -> scoped ns cx n = true -> (0 <= i < bound io n)%Z -> okcx (upd io x i) ((x, n) :: cx).
 Proof.
-  intros H E Hc Hi. constructor; [|apply okcx_upd; auto]. cbn [fst snd]. unfold upd. rewrite Nat.eqb_refl. auto.
+  intros H E Hc Hi. assert (M : forall t, scoped ns cx t = true -> scoped ns ((x, n) :: cx) t = true).
+  { intros t. apply scoped_more. intros y Hy. cbn. destruct (Nat.eqb x y); [reflexivity|exact Hy]. }
+  constructor.
+  - cbn [fst snd]. split; [auto|]. rewrite (bound_upd io cx) by auto. unfold upd. rewrite Nat.eqb_refl. exact Hi.
+  - assert (K := okcx_upd io cx x i H E). unfold okcx in K. eapply Forall_impl; [|exact K]. intros yn [K1 K2]. auto.
 Qed.
 Lemma agree_fresh io cx x i : agree ns rs io -> fresh ns x cx = true -> agree ns rs (upd io x i).
 Proof.
@@ -138,10 +172,10 @@ Proof.
     assert (Hfx : x <> x0).
     { intros ->. apply existsb_exists in Hx as (yn & Hy & E). apply Nat.eqb_eq in E. unfold fresh in H2. apply andb_prop in H2 as [_ H2].
       rewrite forallb_forall in H2. specialize (H2 _ Hy). apply negb_true_iff, Nat.eqb_neq in H2. congruence. }
-    assert (Hlt : forall i, List.In i is -> (0 <= Z.of_nat i < z n)%Z).
+    assert (Hlt : forall i, List.In i is -> (0 <= Z.of_nat i < bound io n)%Z).
     { intros i Hi. assert (L : List.In i (seq 0 (Z.to_nat (evzs s io n)))). { destruct par; [eapply Permutation_in; [apply Permutation_sym|]; eauto|now subst]. }
       apply in_seq in L. unfold Semantics.evz, Semantics.ev in L. change (toZ scalar (eval scalar lit prim s n io aenv0)) with (zvs s io aenv0 n) in L.
-      rewrite closed_any in L by auto. lia. }
+      rewrite (scoped_store cx n H1 s inp io aenv0 aenv0) in L. change (zvs inp io aenv0 n) with (bound io n) in L. lia. }
     revert cs0 v Hv. refine (iter_inv (fun s1 => forall cs v, invz sl v <> io x0 -> s1 w0 cs v = s w0 cs v) _ is s s' _ He _); auto.
     intros i s1 s2 Hi E1 IH cs v Hv. rewrite <- IH by auto.
     refine (IHc ((x, n) :: cx) x0 sl w0 Hsl H3 _ (upd io x (Z.of_nat i)) s1 s2 _ _ E1 cs v _).
@@ -194,7 +228,7 @@ Proof.
     eapply scond_ok; [exact Hidx|exact Lns|exact Ag|exact HF|eapply Hc'; eauto| | |exact Hs]; cbv beta; intros; eauto.
   - intros w cs is IH F t' HF H. cbn [sev] in H. destruct (mapM (sev se ss N F) is) as [js|] eqn:Hm; [|discriminate]. cbn [bind] in H.
     eapply (Hss w cs N r a (learn idx F js) js (map (evzs s io) is)); [exact L|exact E|eapply learn_ok; eauto| |exact H].
-    intros r' a' E'. change (map (Norm.zv scalar lit prim inp r' a') js) with (map (fun t => toZ scalar (eval scalar lit prim inp t r' a')) js).
+    intros r' a' E'. change (map (Inequalities.zv scalar lit prim inp r' a') js) with (map (fun t => toZ scalar (eval scalar lit prim inp t r' a')) js).
     rewrite <- (map_map (fun t => eval scalar lit prim inp t r' a') (toZ scalar)), (M F HF is IH js Hm r' a' E'), map_map. reflexivity.
   - intros; discriminate.
   - intros; discriminate.
@@ -216,7 +250,7 @@ Proof.
   - apply evs_inv in Hv as (zx & v' & -> & Hx & Hv). apply evs_inv in Hw as (zy & w' & -> & Hy & Hw).
     assert (D : forall d, decide F (Op Ieq [x; y]) = Some d -> (zx =? zy)%Z = d).
     { intros d Hd. assert (K := decide_ok scalar lit prim inp r a F (HF r a (ext_refl _ _ _ _)) _ _ Hd).
-      change (VB (Norm.zv scalar lit prim inp r a x =? Norm.zv scalar lit prim inp r a y)%Z = @VB scalar d) in K.
+      change (VB (Inequalities.zv scalar lit prim inp r a x =? Inequalities.zv scalar lit prim inp r a y)%Z = @VB scalar d) in K.
       rewrite (Hx r a (ext_refl _ _ _ _)), (Hy r a (ext_refl _ _ _ _)) in K. congruence. }
     destruct (decide F (Op Ieq [x; y])) as [[|]|]; try specialize (D _ eq_refl);
       destruct (same F xs ys) as [[|]|] eqn:Es; try discriminate; injection H as <-; try (specialize (IH _ _ _ _ Hv Hw Es); cbn in IH);
@@ -230,7 +264,7 @@ Proof.
   - apply evs_inv in Hv as (zx & v' & -> & Hx & Hv). apply evs_inv in Hw as (zy & w' & -> & Hy & Hw).
     destruct (decide F (Op Ieq [x; y])) as [[|]|] eqn:Ed.
     + assert (K := decide_ok scalar lit prim inp r a F (HF r a (ext_refl _ _ _ _)) _ _ Ed).
-      change (VB (Norm.zv scalar lit prim inp r a x =? Norm.zv scalar lit prim inp r a y)%Z = @VB scalar true) in K.
+      change (VB (Inequalities.zv scalar lit prim inp r a x =? Inequalities.zv scalar lit prim inp r a y)%Z = @VB scalar true) in K.
       rewrite (Hx r a (ext_refl _ _ _ _)), (Hy r a (ext_refl _ _ _ _)) in K. assert (zx = zy) by (apply Z.eqb_eq; congruence). subst zy.
       specialize (IH _ _ _ _ Hv Hw H). destruct o as [c|]; [|congruence].
       destruct (list_eq_dec Z.eq_dec v' w'), (list_eq_dec Z.eq_dec (zx :: v') (zx :: w')); try exact IH; congruence.
@@ -239,7 +273,7 @@ Proof.
       match type of H with Some ?X = _ => assert (J : o = X) by congruence; clear H; subst o end.
       cbv iota. intros r' a' E'. rewrite mk_ok by auto.
       match goal with |- eval _ _ _ _ (Op Ieq [?x; ?y]) _ _ = _ =>
-        change (VB (Norm.zv scalar lit prim inp r' a' x =? Norm.zv scalar lit prim inp r' a' y)%Z = @VB scalar (if list_eq_dec Z.eq_dec (zx :: v') (zy :: v') then true else false)) end.
+        change (VB (Inequalities.zv scalar lit prim inp r' a' x =? Inequalities.zv scalar lit prim inp r' a' y)%Z = @VB scalar (if list_eq_dec Z.eq_dec (zx :: v') (zy :: v') then true else false)) end.
       rewrite (Hx r' a' E'), (Hy r' a' E'). f_equal. destruct (Z.eqb_spec zx zy), (list_eq_dec Z.eq_dec (zx :: v') (zy :: v')); congruence.
 Qed.
 End Sound.

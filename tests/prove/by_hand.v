@@ -1,5 +1,5 @@
 (* Certificates made by hand: right ones, and ones with a mistake that a compiler or an exporter could make. The answers are those of the parts of [accept].
-   m..: other loops, v..: a field that the exporter writes, w..: numbers of type i64, which wrap. *)
+   m..: other loops, v..: a field that the exporter writes, w..: numbers of type i64, which wrap, y..: tiles and strips. *)
 From Coq Require Import ZArith List String.
 From Lozenge Require Import Syntax Certify.
 Import ListNotations.
@@ -475,6 +475,32 @@ Definition x5_solved := solved (Var 3) (Var 2).
 Definition x6_solved_too_far := solved (Var 3) (Op Iadd [Var 2; Int 1]).
 Definition x7_solved_from_another := solved (Op Isub [Op Isub [Var 0; Int 1]; Var 3]) (Var 2).
 
+(* y..: bounds of loops made of the variables of loops around (tiles), and strips of a reduction. *)
+Definition tiled (tiles inner out_at in_at : tm) : certificate := {|
+  sizes := 1; assume := [Var 0]; example := [1%Z];
+  args := [(0, numbers "f32" [Var 0])]; returns := numbers "f32" [Var 0]; source := EVar 0;
+  dims := [(0, array "f32" [Var 0]); (1, array "f32" [Var 0])]; out := 1; laws := []; sums := [];
+  target := For true 1 tiles (For false 2 inner (Assign 1 [] [out_at] (In 0 [] [in_at]))) |}.
+Definition tiles := Op Idiv [Op Iadd [Var 0; Int 15]; Int 16].
+Definition place (v : tm) := Op Iadd [Op Imul [Var 1; Int 16]; v].
+Definition until (n : tm) := Op Isub [Op Imin [place (Int 16); n]; Op Imul [Var 1; Int 16]].
+Definition y1_tiled := tiled tiles (until (Var 0)) (place (Var 2)) (place (Var 2)).
+Definition y2_tile_short := tiled tiles (until (Op Isub [Var 0; Int 1])) (place (Var 2)) (place (Var 2)).
+Definition y3_tile_long := tiled tiles (until (Op Iadd [Var 0; Int 1])) (place (Var 2)) (place (Var 2)).
+Definition y4_last_tile_missing := tiled (Op Idiv [Var 0; Int 16]) (until (Var 0)) (place (Var 2)) (place (Var 2)).
+Definition y5_bound_not_in_scope := tiled tiles (Op Isub [Op Imin [place (Int 16); Var 0]; Op Imul [Var 2; Int 16]]) (place (Var 2)) (place (Var 2)).
+Definition y6_tiles_overlap := tiled tiles (Op Iadd [until (Var 0); Int 1]) (place (Var 2)) (place (Var 2)).
+Definition strips (q : tm) (step inner : tm) : certificate := {|
+  sizes := 1; assume := [Var 0]; example := [1%Z];
+  args := [(0, numbers "f32" [Var 0])]; returns := numbers "f32" [];
+  source := EReduce (Var 0) [([], [])] (Strips q (Int 16)) 8 9 (EOp sub [EVar 9; EVar 8]) (ELit "f32 00000000") (EVar 0);
+  dims := [(0, array "f32" [Var 0]); (1, array "f32" [])]; out := 1; laws := []; sums := [];
+  target := Assign 1 [] [] (Lit "f32 00000000");; For false 1 tiles (For false 2 inner (Assign 1 [] [] (Op sub [In 1 [] []; In 0 [] [Op Iadd [Op Imul [Var 1; step]; Var 2]]]))) |}.
+Definition y7_strips := strips tiles (Int 16) (until (Var 0)).
+Definition y8_too_few_strips := strips (Op Idiv [Var 0; Int 16]) (Int 16) (until (Var 0)).
+Definition y9_strips_of_15 := strips tiles (Int 15) (until (Var 0)).
+Definition y10_strip_short := strips tiles (Int 16) (Op Isub [until (Var 0); Int 1]).
+
 Eval vm_compute in ("ok_sub", verdict ok_sub).
 Eval vm_compute in ("m01_swap_sub", verdict m01_swap_sub).
 Eval vm_compute in ("m02_index_const", verdict m02_index_const).
@@ -541,3 +567,13 @@ Eval vm_compute in ("x4_asked_for_nothing", verdict x4_asked_for_nothing).
 Eval vm_compute in ("x5_solved", verdict x5_solved).
 Eval vm_compute in ("x6_solved_too_far", verdict x6_solved_too_far).
 Eval vm_compute in ("x7_solved_from_another", verdict x7_solved_from_another).
+Eval vm_compute in ("y1_tiled", verdict y1_tiled).
+Eval vm_compute in ("y2_tile_short", verdict y2_tile_short).
+Eval vm_compute in ("y3_tile_long", verdict y3_tile_long).
+Eval vm_compute in ("y4_last_tile_missing", verdict y4_last_tile_missing).
+Eval vm_compute in ("y5_bound_not_in_scope", verdict y5_bound_not_in_scope).
+Eval vm_compute in ("y6_tiles_overlap", verdict y6_tiles_overlap).
+Eval vm_compute in ("y7_strips", verdict y7_strips).
+Eval vm_compute in ("y8_too_few_strips", verdict y8_too_few_strips).
+Eval vm_compute in ("y9_strips_of_15", verdict y9_strips_of_15).
+Eval vm_compute in ("y10_strip_short", verdict y10_strip_short).

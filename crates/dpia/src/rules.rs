@@ -295,6 +295,46 @@ const SECTIONS: &[Section] = &[
     ),
 ];
 
+/// Lemmas of single rules in `proofs/`: the rules, the file, the lemma, what it says.
+pub const LEMMAS: &[(&[&str], &str, &str, &str)] = &[
+    (&["a.iota", "c.iota", "cge.iota"], "Patterns.v", "iota_translated", "element `j` of the output is `j`"),
+    (
+        &["a.scatter", "c.scatter"],
+        "Patterns.v",
+        "scatter_translated",
+        "element `j` of the output is the last element whose index is `j`, else that of `b`",
+    ),
+    (&["scatterI"], "Macros.v", "scatterI_ok", "the same of the loop, for any acceptor"),
+    (
+        &["a.reduceByIndex", "c.reduceByIndex"],
+        "Patterns.v",
+        "reduceByIndex_translated",
+        "element `j` of the output is the reduction, from that of `b`, of the elements whose index is `j`; for `reduceByIndex` as a reduction to an array",
+    ),
+    (
+        &["reduceByIndexI"],
+        "Patterns.v",
+        "reduceByIndexI_ok",
+        "the same of the loop with `cgc.staged`, for indices below `m` and any acceptor",
+    ),
+    (
+        &["a.blocks"],
+        "Patterns.v",
+        "scanPar_translated",
+        "the output of `scanPar` over blocks is that of `scanSeq`, if the function associates",
+    ),
+    (&["a.blocks"], "Blocks.v", "reducePar_in_blocks", "the same of `reducePar`"),
+    (&["a.blocks"], "Blocks.v", "reduceByIndexPar_in_blocks", "the same of `reduceByIndexPar`"),
+    (
+        &["a.reducePar", "c.reducePar"],
+        "TranslationFacts.v",
+        "reducePar_means",
+        "a sum in parallel is the one in sequence",
+    ),
+    (&["cgc.inplace"], "InPlace.v", "look_sound", "the test of subscripts is right"),
+    (&["v.map"], "Fusion.v", "fused_correct", "reading an element runs the loops that compute it"),
+];
+
 /// All rules, in the order of `docs/rules.md`.
 pub fn rules() -> Vec<Rule> {
     let mut list = Vec::new();
@@ -362,6 +402,16 @@ pub fn page() -> String {
             let _ = writeln!(text, "| `{}` | {} |", rule.name, rule.statement.replace('|', "\\|"));
             list.next();
         }
+    }
+    text.push_str(
+        "\n## Lemmas\n\n[What is proved](verification.md#the-translation-for-all-programs) has the theorem about all rules\n\
+         together (`tr_correct`): each constructor of the theory is a case of it. These rules have lemmas of\n\
+         their own.\n\n\
+         | rules | lemma | it says |\n| --- | --- | --- |\n",
+    );
+    for (rules, file, lemma, says) in LEMMAS {
+        let rules: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+        let _ = writeln!(text, "| {} | `{lemma}` ([{file}](../proofs/{file})) | {says} |", rules.join(" "));
     }
     text
 }

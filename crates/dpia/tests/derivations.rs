@@ -75,6 +75,21 @@ fn the_page_of_rules_is_made_from_the_code() {
         .unwrap_or_else(|e| panic!("{e}"));
 }
 
+#[test]
+fn lemmas_of_rules_are_stated_in_the_theory() {
+    let table: std::collections::BTreeSet<&str> = dpia::rules::rules().iter().map(|r| r.name).collect();
+    for (rules, file, lemma, _) in dpia::rules::LEMMAS {
+        for rule in *rules {
+            assert!(table.contains(rule), "`{lemma}` is of `{rule}`, which is no rule");
+        }
+        let path = golden::root().join("proofs").join(file);
+        let theory = std::fs::read_to_string(&path).unwrap();
+        let stated = ["Lemma", "Theorem", "Fact"].map(|word| format!("{word} {lemma} "));
+        let found = theory.lines().any(|line| stated.iter().any(|start| line.starts_with(start.as_str())));
+        assert!(found, "`{lemma}` is not stated in {}", path.display());
+    }
+}
+
 /// `tests/dpia/derivations/*.loz`: every step in both modes.
 #[test]
 fn derivations_read_as_in_the_paper() {

@@ -80,6 +80,7 @@ pub enum Order {
     Lanes(Tm, Tm, String),
     Joined(Box<Order>),
     Turns,
+    Strips(Tm, Tm),
 }
 
 /// What a certificate needs of an operation of two numbers.

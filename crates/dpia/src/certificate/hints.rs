@@ -3,11 +3,13 @@
 //!
 //! Nothing depends on a hint being right: with a wrong one the checker says no.
 
+use std::collections::BTreeSet;
+
 use functional::rewrite::AnyRule;
 use functional::strategy::Step;
 use functional::{Prim, Term, TermKind, walk};
-use loops::visit::nodes;
-use loops::{BinaryOp, Expr, Function, LoopKind, Scalar, Size, Stmt};
+use loops::visit::{assigns, locals, nodes};
+use loops::{BinaryOp, Expr, Function, Loop, LoopKind, Name, Scalar, Size, Stmt};
 
 use super::data::{Law, Op, Order, Shape, Tm};
 use super::target::Target;
@@ -19,6 +21,8 @@ pub(super) struct Hints {
     pub mode: Mode,
     /// Loops in sequence over `n floordiv k`: what is `n`, and `k`.
     cuts: Vec<(Tm, i64)>,
+    /// Loops in sequence from 0 to `n` by steps of `k`: what is `n`, and `k`.
+    strips: Vec<(Tm, i64)>,
     /// Sums of sums: whether they lie side by side, and how many elements a block has.
     sums: Vec<(bool, Size)>,
     /// Loops in sequence over a constant.
@@ -32,13 +36,16 @@ pub(super) struct Hints {
 
 impl Hints {
     pub fn new(sizes: &Target, function: &Function, mode: Mode, steps: &[Step]) -> Hints {
-        let (mut cuts, mut lengths) = (Vec::new(), Vec::new());
+        let (mut cuts, mut strips, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
         for stmt in nodes(&function.body) {
             let Stmt::Loop(l) = stmt else { continue };
             if l.kind != LoopKind::Sequential || l.lower != Expr::Int(0) {
                 continue;
             }
             match &l.upper {
+                // Loops whose iterations only fill elements of their own are strips of a map.
+                _ if !carries(l) => {}
+                n if l.step != 1 => strips.extend(sizes.expr(n).ok().map(|(n, _)| (n, l.step))),
                 Expr::Int(n) => lengths.push(*n),
                 Expr::Binary(BinaryOp::FloorDiv, n, k) => {
                     if let (Ok((n, _)), Expr::Int(k)) = (sizes.expr(n), &**k) {
@@ -61,7 +68,8 @@ impl Hints {
         let two = Size::constant(2);
         let pairs =
             steps.iter().any(|step| step.rule.name().starts_with("reduce") && step.args.contains(&two));
-        Hints { mode, cuts, sums: steps.iter().filter_map(sum).collect(), lengths, joins, pairs }
+        let sums = steps.iter().filter_map(sum).collect();
+        Hints { mode, cuts, strips, sums, lengths, joins, pairs }
     }
 
     /// Whether an iteration of `k` steps does two at a time.
@@ -81,7 +89,10 @@ impl Hints {
             None if arrays && matches!(n, Tm::Int(_)) && self.twice(n) => Order::Turns,
             Some(2) if arrays && !self.pairs => Order::Turns,
             Some(k) => Order::Blocks(quotient(n, Tm::Int(k)), Tm::Int(k)),
-            None => Order::InOrder,
+            None => match self.strips.iter().find(|(length, _)| length == n) {
+                Some((_, k)) => Order::Strips(strips_of(n, *k), Tm::Int(*k)),
+                None => Order::InOrder,
+            },
         }
     }
 
@@ -93,6 +104,13 @@ impl Hints {
         let q = quotient(n, k.clone());
         Ok(Some(if *lanes { Order::Lanes(q, k, zero) } else { Order::Tree(q, k, zero) }))
     }
+}
+
+/// Whether an iteration writes, of what is there before the loop, elements that another may write.
+fn carries(l: &Loop) -> bool {
+    let own: BTreeSet<&Name> = locals(&l.body).map(|local| &local.name).collect();
+    let mut writes = assigns(&l.body).map(|assign| &assign.target);
+    writes.any(|target| !own.contains(&target.array) && !target.indices.iter().any(|i| i.mentions(&l.var)))
 }
 
 /// Whether a primitive occurs in a term.
@@ -115,6 +133,12 @@ pub(super) fn laws(ty: Scalar) -> Vec<Law> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The number of strips of `k` elements, the last of which may be shorter.
+fn strips_of(n: &Tm, k: i64) -> Tm {
+    let raised = Tm::Op(Op::Iadd, vec![n.clone(), Tm::Int(k - 1)]);
+    quotient(&raised, Tm::Int(k))
 }
 
 fn quotient(n: &Tm, k: Tm) -> Tm {

@@ -28,7 +28,7 @@ mod target;
 mod theory;
 
 use functional::{DataType, Definition, FactKind, strategy::Step};
-use loops::{Code, Diagnostic, Function, Size};
+use loops::{Code, Diagnostic, Expr, Function, Size, Stmt, visit};
 
 use crate::translate::is_flat;
 use crate::{Abi, Mode};
@@ -62,6 +62,10 @@ pub fn certify(
     for size in &function.sizes {
         target.size_parameter(size);
     }
+    if asks_for_threads(function) {
+        target.number_of_threads(&visit::taken(function));
+    }
+    let sizes = target.sizes();
     let (mut values, mut args) = (Vec::new(), Vec::new());
     for (binder, (_, names)) in definition.params.iter().zip(&abi.params) {
         let mut parts = Vec::new();
@@ -74,7 +78,7 @@ pub fn certify(
     let ty = definition.body.ty();
     let out = single(&mut target, "out", ty, &mut abi.result.iter(), function)?;
     let returns = tables(&target, ty)?;
-    let mut assume: Vec<Tm> = (0..target_sizes(function)).map(Tm::Var).collect();
+    let mut assume: Vec<Tm> = (0..sizes).map(Tm::Var).collect();
     for fact in &definition.facts {
         let (left, right) = (target.size(&fact.left)?, target.size(&fact.right)?);
         assume.push(Tm::Op(Op::Isub, vec![right.clone(), left.clone()]));
@@ -90,16 +94,16 @@ pub fn certify(
     let exp = source.exp(written_out.as_ref().map_or(&definition.body, |d| &d.body))?;
     let (variables, regrouped, wraps) = (source.names.variables, source.laws, source.wraps);
     if wraps {
-        assume.extend(fitting(target_sizes(function), &args));
+        assume.extend(fitting(sizes, &args));
     }
     let loops = target.body(&function.body)?;
-    let example = example::sizes(target_sizes(function), &assume)
+    let example = example::sizes(sizes, &assume)
         .ok_or_else(|| refused("a definition for which no sizes are found that it allows"))?;
     let Target { mut names, dims, mut laws, sums, .. } = target;
     names.variables = variables;
     laws.extend(regrouped);
     Ok(Certificate {
-        sizes: target_sizes(function),
+        sizes,
         assume,
         example,
         args,
@@ -118,7 +122,8 @@ pub fn certify(
 /// become data.
 fn fitting(sizes: u32, args: &[(u32, Tables)]) -> Vec<Tm> {
     let counts = args.iter().flat_map(|(_, tables)| tables.iter().map(|(_, _, extents)| extents));
-    let products = counts.filter(|extents| extents.len() > 1).filter_map(|extents| {
+    // A size alone is in the list anyway.
+    let products = counts.filter(|extents| !matches!(extents[..], [Tm::Var(_)])).filter_map(|extents| {
         let product = |a: Tm, b: Tm| Tm::Op(Op::Imul, vec![a, b]);
         extents.iter().cloned().reduce(product)
     });
@@ -134,11 +139,14 @@ fn fitting(sizes: u32, args: &[(u32, Tables)]) -> Vec<Tm> {
 
 /// The number of local arrays.
 fn locals(function: &Function) -> u32 {
-    loops::visit::locals(&function.body).fold(0, |count, _| count + 1)
+    visit::locals(&function.body).fold(0, |count, _| count + 1)
 }
 
-fn target_sizes(function: &Function) -> u32 {
-    u32::try_from(function.sizes.len()).unwrap_or(u32::MAX)
+/// Whether loops ask if there is one thread. The certificate is then about any number of threads,
+/// as if it were a size.
+fn asks_for_threads(function: &Function) -> bool {
+    let mut conditions = visit::nodes(&function.body).flat_map(Stmt::exprs);
+    conditions.any(|e| e.nodes().any(Expr::is_one_thread))
 }
 
 /// A parameter: a number, or a pair of numbers if its parts are arrays of different shapes. `names`

@@ -175,6 +175,7 @@ impl Printer {
             Order::Lanes(q, m, zero) => app("Lanes", vec![self.tm(q), self.tm(m), self.constant(zero)]),
             Order::Joined(order) => app("Joined", vec![self.order(order)]),
             Order::Turns => atom("Turns"),
+            Order::Strips(q, m) => app("Strips", vec![self.tm(q), self.tm(m)]),
         }
     }
 

@@ -44,6 +44,8 @@ pub(super) struct Target {
     arrays: HashMap<Name, Array>,
     next_integer: u32,
     next_array: u32,
+    /// The number of threads, if the loops ask for it.
+    threads: Option<Tm>,
     /// Numbers and names for readers.
     pub names: Names,
     /// The arrays that have numbers, as they are declared.
@@ -68,6 +70,18 @@ impl Target {
         let number = self.integer(name);
         self.integers.insert(name.clone(), Tm::Var(number));
         number
+    }
+
+    /// A number for the number of threads, under a name that is none of these. It is one of the
+    /// sizes.
+    pub(crate) fn number_of_threads(&mut self, taken: &BTreeSet<Name>) {
+        let name = loops::visit::fresh(&Name::new("threads"), taken);
+        self.threads = Some(Tm::Var(self.integer(&name)));
+    }
+
+    /// So many sizes there are, if they are all that has a number.
+    pub(crate) fn sizes(&self) -> u32 {
+        self.next_integer
     }
 
     /// A number for an array with this name.
@@ -323,6 +337,10 @@ impl Target {
             Expr::Cast(to, a) => {
                 let (value, from) = self.expr(a)?;
                 (ops::cast(*to, self.kind(a, from), value), *to)
+            }
+            Expr::Call { .. } if expr.is_one_thread() => {
+                let threads = self.threads.clone().ok_or_else(|| refused("the number of threads"))?;
+                (Tm::Op(Op::Ieq, vec![threads, Tm::Int(1)]), Scalar::Bool)
             }
             Expr::Call { function, .. } => {
                 return Err(refused(format!("a call of the C function `{function}`")));
