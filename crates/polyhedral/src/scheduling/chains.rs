@@ -36,7 +36,9 @@ impl<'m> Chains<'m> {
     /// # Errors
     /// Those of the set library.
     pub fn of(model: &'m Model, dependences: &[Dependence], arrays: bool) -> Result<Option<Chains<'m>>> {
-        if model.statements.len() < FEW {
+        // On cores a scalar is memory of each.
+        let private = |d: &Dependence| d.private && model.locals.iter().any(|l| l.name == d.array);
+        if model.statements.len() < FEW && (arrays || !dependences.iter().any(private)) {
             return Ok(None);
         }
         let heads = heads(model, dependences, arrays)?;
@@ -60,6 +62,21 @@ impl<'m> Chains<'m> {
         let expansion = contraction.reverse().map_err(fault::library)?;
         let same = same.identity().map_err(fault::library)?;
         Ok(Some(Chains { model, heads, contraction, expansion, same }))
+    }
+
+    /// Whether a dependence is one of storage that each instance of a chain has for itself: a local
+    /// scalar that nothing else uses. Chains stay together, so it orders nothing.
+    pub fn is_storage(&self, dependence: &Dependence) -> bool {
+        let mut locals = self.model.locals.iter();
+        let scalar = locals.any(|local| local.name == dependence.array && local.dims.is_empty());
+        if !dependence.private || !scalar {
+            return false;
+        }
+        let touches = |s: &Statement| s.accesses.iter().any(|touch| touch.array == dependence.array);
+        let statements = self.model.statements.iter().zip(&self.heads);
+        let mut heads = statements.filter(|(s, _)| touches(s)).map(|(_, head)| head);
+        let first = heads.next();
+        heads.all(|head| Some(head) == first)
     }
 
     /// The instances of heads.

@@ -122,8 +122,11 @@ pub fn region_text(
     printer.stmts(&stmts);
     let own = |text: String| fresh_macros(text, &lower.helpers, &names.taken);
     let known = |(_, of): &(String, BTreeSet<Name>)| of.iter().all(|name| function.sizes.contains(name));
-    let tests: Option<Vec<String>> =
-        lower.amounts.iter().map(|amount| Some(amount.as_ref().filter(|one| known(one))?.0.clone())).collect();
+    let tests: Option<Vec<String>> = lower
+        .amounts
+        .iter()
+        .map(|amount| Some(amount.as_ref().filter(|one| known(one))?.0.clone()))
+        .collect();
     let amounts = tests.map(|tests| {
         let named = |name: &str| tests.iter().any(|test| test.contains(name));
         let used = lower.helpers.iter().filter(|helper| helper.macro_name().is_some_and(named)).copied();
