@@ -6,8 +6,6 @@
 
 mod cached;
 
-use std::collections::BTreeSet;
-
 use cfront::RegionInfo;
 use loops::{Access, BinaryOp, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp, Stmt, visit};
 use optimize::Machine;
@@ -363,10 +361,9 @@ fn turns(l: &Loop) -> bool {
 }
 
 /// One of several conditions in C.
-fn any(conditions: &BTreeSet<String>) -> String {
-    let all: Vec<&str> = conditions.iter().map(String::as_str).collect();
-    match all[..] {
-        [one] => one.to_owned(),
-        _ => format!("({})", all.join(" || ")),
+fn any(conditions: &[String]) -> String {
+    match conditions {
+        [one] => one.clone(),
+        several => format!("({})", several.join(" || ")),
     }
 }

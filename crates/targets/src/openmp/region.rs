@@ -72,8 +72,8 @@ pub struct RegionText {
 /// Conditions on sizes of which one holds if threads pay somewhere.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Amounts {
-    /// In C.
-    pub conditions: BTreeSet<String>,
+    /// In C, each once.
+    pub conditions: Vec<String>,
     /// Lines that define the macros in them.
     pub macros: String,
 }
@@ -127,7 +127,9 @@ pub fn region_text(
         .iter()
         .map(|amount| Some(amount.as_ref().filter(|one| known(one))?.0.clone()))
         .collect();
-    let amounts = tests.map(|tests| {
+    let amounts = tests.map(|mut tests| {
+        let mut seen = BTreeSet::new();
+        tests.retain(|test| seen.insert(test.clone()));
         let named = |name: &str| tests.iter().any(|test| test.contains(name));
         let used = lower.helpers.iter().filter(|helper| helper.macro_name().is_some_and(named)).copied();
         let macros = own(helpers::macros(&used.collect()));
