@@ -340,7 +340,8 @@ fn tests_many_places(l: &Loop, function: &Function) -> bool {
 }
 
 /// Whether the text has elements at places that begin again at an end of their row, as behind a
-/// remainder, and the result has vectors without such: C compilers make none of the text.
+/// remainder, or that several iterations share, and the result has vectors without such: C
+/// compilers make none of the text.
 fn ends_turns(text: &Function, result: &Function) -> bool {
     let vector = |l: &Loop| l.kind == LoopKind::Vector;
     any_loop(&text.body, turns) && any_loop(&result.body, vector) && {
@@ -349,7 +350,12 @@ fn ends_turns(text: &Function, result: &Function) -> bool {
 }
 
 fn turns(l: &Loop) -> bool {
-    let end = |e: &Expr| matches!(e, Expr::Binary(BinaryOp::Mod | BinaryOp::Rem, ..) | Expr::Select(..));
+    let end = |e: &Expr| match e {
+        Expr::Binary(op, ..) => {
+            matches!(op, BinaryOp::Mod | BinaryOp::Rem | BinaryOp::Div | BinaryOp::FloorDiv)
+        }
+        e => matches!(e, Expr::Select(..)),
+    };
     let turns = |index: &Expr| index.nodes().any(|e| end(e) && e.mentions(&l.var));
     l.body.iter().any(|stmt| match stmt {
         Stmt::Assign(assign) => {
