@@ -167,7 +167,8 @@ mod tests {
     #[test]
     fn others_stay() {
         for inside in [
-            // Two divisors, another place, a large one, a beginning that is no multiple, no quotient.
+            // Two divisors, another place, a large one, a beginning that is no multiple, no
+            // quotient, a loop of threads.
             "for i in 0..n { b[i] = a[i floordiv 2] + a[i floordiv 3] }",
             "for i in 0..n { b[i] = a[2 * i floordiv 4] }",
             "for i in 0..n { b[i] = a[i floordiv 5] }",
