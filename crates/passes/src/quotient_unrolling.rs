@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_quotient_is_the_variable_of_a_shorter_loop() {
         let new = after("for i in 0..n { b[i] = a[i floordiv 2] }").unwrap();
-        assert!(new.contains("b[2 * i] = a[i]") && new.contains("b[2 * i + 1] = a[i]"), "{new}");
+        assert!(new.contains("b[i * 2] = a[i]") && new.contains("b[i * 2 + 1] = a[i]"), "{new}");
         let new = after("for i in 4..n { b[i] += a[(i + 1) floordiv 2] * f64(i mod 2) }").unwrap();
         assert!(new.contains("a[i + 1] * f64(1)"), "{new}");
     }
