@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use loops::{CompareOp, Elem, Expr, Function, Local, Loop, LoopKind, Name, Stmt, Storage};
 
 use crate::machine::{LINE, Machine};
-use arithmetic::{Inner, Straight, innermost};
+use arithmetic::{Code, Inner, Straight, Test, innermost};
 use lines::{Array, Site, moved, touched};
 use numbers::Values;
 
@@ -291,7 +291,8 @@ impl Walk<'_> {
             }
             Stmt::Assign(assign) => {
                 let unrolled = Vec::new();
-                vec![self.code(vec![Straight { assign, unrolled, share: 1.0, guarded: false }], None)]
+                let assigns = vec![Straight { assign, unrolled, share: 1.0, guarded: false }];
+                vec![self.code(Code { assigns, ..Code::default() }, None)]
             }
             Stmt::Copy(_) | Stmt::Wait(_) => Vec::new(),
         }
@@ -308,11 +309,11 @@ impl Walk<'_> {
     }
 
     /// Work of straight code, in one iteration of a loop.
-    fn code(&self, code: Vec<Straight<'_>>, around: Option<&Loop>) -> Work {
+    fn code(&self, code: Code<'_>, around: Option<&Loop>) -> Work {
         let Inner { cycles, waits, lanes } =
             innermost(&code, around, &self.arrays, &self.values, self.machine, self.again);
         let mut sites = Vec::new();
-        for one in &code {
+        for one in &code.assigns {
             let mut own = lines::sites(one.assign, &self.arrays, &self.values);
             for (var, trips) in &one.unrolled {
                 own.iter_mut().for_each(|site| site.enter(var, *trips, 1.0));
@@ -333,9 +334,9 @@ impl Walk<'_> {
         if used > 1.0 {
             self.threads = 1.0;
         }
-        let mut code = Vec::new();
+        let mut code = Code::default();
         let mut at = Place { around: &l.var, unrolled: Vec::new(), share: 1.0, guarded: false };
-        let mut body = match self.straight(&l.body, &mut at, &mut code) && !code.is_empty() {
+        let mut body = match self.straight(&l.body, &mut at, &mut code) && !code.assigns.is_empty() {
             true => self.code(code, Some(l)),
             false => {
                 let mut body = joined(self.stmts(&l.body));
@@ -401,11 +402,11 @@ impl Walk<'_> {
 
     /// Collects the assignments of a body that has nothing else but scalar variables, conditions,
     /// and unrolled loops of such.
-    fn straight<'p>(&mut self, body: &'p [Stmt], at: &mut Place<'p>, code: &mut Vec<Straight<'p>>) -> bool {
+    fn straight<'p>(&mut self, body: &'p [Stmt], at: &mut Place<'p>, code: &mut Code<'p>) -> bool {
         body.iter().all(|stmt| match stmt {
             Stmt::Assign(assign) => {
                 let Place { unrolled, share, guarded, .. } = at.clone();
-                code.push(Straight { assign, unrolled, share, guarded });
+                code.assigns.push(Straight { assign, unrolled, share, guarded });
                 true
             }
             Stmt::Local(local) => local.dims.is_empty() || (self.again && self.declare_small(local)),
@@ -423,6 +424,10 @@ impl Walk<'_> {
             Stmt::If { cond, then, otherwise } => {
                 let (weights, before) = (self.values.weights(), at.clone());
                 let differs = cond.mentions(at.around) || cond.is_data();
+                if differs {
+                    let copies = at.share * at.unrolled.iter().map(|(_, trips)| trips).product::<f64>();
+                    code.tests.push(Test { cond, copies });
+                }
                 let all = [(then, true), (otherwise, false)].into_iter().all(|(branch, holds)| {
                     at.share = before.share * self.values.enter_branch(cond, holds);
                     at.guarded = before.guarded || differs;

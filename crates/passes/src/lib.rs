@@ -45,6 +45,7 @@ mod outer_loop_vectorization;
 mod pass;
 mod pivot_splitting;
 mod predictive_commoning;
+mod quotient_unrolling;
 mod range_propagation;
 mod range_versioning;
 mod reduction_lanes;
@@ -72,7 +73,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 47] = [
+pub const ALL: [&Pass; 48] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -82,6 +83,7 @@ pub const ALL: [&Pass; 47] = [
     &BIT_FIELD_STRIPS,
     &INDEX_SET_SPLITTING,
     &GUARD_STRIDING,
+    &QUOTIENT_UNROLLING,
     &GUARD_BOUNDS,
     &EARLY_EXIT,
     &REVERSE_IF_CONVERSION,
@@ -212,6 +214,7 @@ pub const SCHEDULED: Pipeline = Pipeline {
         &IF_CONVERSION,
         &INDEX_SET_SPLITTING,
         &GUARD_STRIDING,
+        &QUOTIENT_UNROLLING,
         &FULL_STRIPS,
         &REGISTER_TRANSPOSITION,
         &SMALL_TEAMS,
@@ -262,6 +265,7 @@ pub use outer_loop_vectorization::PASS as OUTER_LOOP_VECTORIZATION;
 pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
 pub use pivot_splitting::PASS as PIVOT_SPLITTING;
 pub use predictive_commoning::PASS as PREDICTIVE_COMMONING;
+pub use quotient_unrolling::PASS as QUOTIENT_UNROLLING;
 pub use range_propagation::PASS as RANGE_PROPAGATION;
 pub use range_versioning::PASS as RANGE_VERSIONING;
 pub use reduction_lanes::PASS as REDUCTION_LANES;

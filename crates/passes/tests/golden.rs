@@ -112,6 +112,11 @@ fn check_same(pass: &Pass, sizes: &[i64]) {
 }
 
 #[test]
+fn quotient_unrolling_of_larger_images() {
+    check_same(&passes::QUOTIENT_UNROLLING, &[0, 1, 2, 3, 8, 17]);
+}
+
+#[test]
 fn structures_of_arrays_for_lanes() {
     check_same(&passes::STRUCTURE_SPLITTING, &[0, 1, 7, 17]);
 }

@@ -372,8 +372,11 @@ fn scheduled(
     let Analysed { known, dependences, mut report } = analyse(function, options, bounds)?;
     let model = &known.model;
     // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing
-    // is added to it. If that takes too long, there is still the check of the code.
-    match limits.run(&known.ctx, || check::tree(model, &dependences, tree)) {
+    // is added to it. If that takes too long, there is still the check of the code. That looks at
+    // what iterations have for themselves: where it is declared shows in the code alone.
+    let storage = |d: &Dependence| options.check && options.private && d.private;
+    let ordered: Vec<Dependence> = dependences.iter().filter(|d| !storage(d)).cloned().collect();
+    match limits.run(&known.ctx, || check::tree(model, &ordered, tree)) {
         Err(refused) if !options.check || !fault::is_limit(&refused) => return Err(refused),
         _ => {}
     }

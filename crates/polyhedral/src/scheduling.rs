@@ -234,10 +234,13 @@ fn part(
         true => dependence::immediate(model, dependences, options.limits),
         false => None,
     };
+    let chains = Chains::of(model, dependences, options.arrays_chain)?;
+    let storage = |d: &Dependence| chains.as_ref().is_some_and(|chains| chains.is_storage(d));
+    let orders = |d: &&Dependence| d.reduction.is_none() && !storage(d);
     let (validity, all) = match immediate {
         Some(immediate) => (restrict(immediate.clone())?, restrict(immediate)?),
         None => (
-            restrict(dependence::union(model, dependences.iter().filter(|d| d.reduction.is_none()))?)?,
+            restrict(dependence::union(model, dependences.iter().filter(orders))?)?,
             restrict(dependence::union(model, dependences.iter().filter(|d| !d.private))?)?,
         ),
     };
@@ -246,7 +249,6 @@ fn part(
         proximity = proximity.union(&restrict(beside(model)?)?).map_err(fault::library)?;
     }
     let ctx = &model.ctx;
-    let chains = Chains::of(model, dependences, options.arrays_chain)?;
     let folded = |map: UnionMap| -> Result<UnionMap> {
         chains.as_ref().map_or(Ok(map.clone()), |chains| chains.folded(&map)).map_err(fault::library)
     };

@@ -10,6 +10,13 @@
     lozenge_c.f = lozenge_a.f > lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \
     lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u & lozenge_c.u : lozenge_c.u; \
     lozenge_c.f; })
+#if defined(__clang__)
+#undef LOZENGE_FMAX
+#define LOZENGE_FMAX(a, b) __extension__({ const double lozenge_a = (a), lozenge_b = (b); \
+    double lozenge_c = __builtin_fmax(lozenge_a, lozenge_b); \
+    if (__builtin_expect(lozenge_a == lozenge_b, 0)) lozenge_c = lozenge_a == 0 ? lozenge_a + lozenge_b : lozenge_c; \
+    lozenge_c; })
+#endif
 #endif
 #ifndef LOZENGE_FMAXF
 #define LOZENGE_FMAXF(a, b) __extension__({ union { float f; unsigned u; } lozenge_a, lozenge_b, lozenge_c; \
@@ -17,6 +24,13 @@
     lozenge_c.f = lozenge_a.f > lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \
     lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u & lozenge_c.u : lozenge_c.u; \
     lozenge_c.f; })
+#if defined(__clang__)
+#undef LOZENGE_FMAXF
+#define LOZENGE_FMAXF(a, b) __extension__({ const float lozenge_a = (a), lozenge_b = (b); \
+    float lozenge_c = __builtin_fmaxf(lozenge_a, lozenge_b); \
+    if (__builtin_expect(lozenge_a == lozenge_b, 0)) lozenge_c = lozenge_a == 0 ? lozenge_a + lozenge_b : lozenge_c; \
+    lozenge_c; })
+#endif
 #endif
 #ifndef LOZENGE_FLOOR_DIV
 #define LOZENGE_FLOOR_DIV(a, b) ((a) / (b) - ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)))

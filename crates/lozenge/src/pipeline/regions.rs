@@ -136,14 +136,15 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
         warning.severity = loops::Severity::Warning;
         return Ok(Made::Text(Some(warning.help("split it into smaller regions"))));
     }
-    if optimised.report.as_written {
+    let calls = gain::calls_extremes(region);
+    if optimised.report.as_written && !calls {
         return Ok(Made::Text(Some(kept(source, info))));
     }
     let (on_one_thread, contracted) = (optimised.report.on_one_thread, optimised.report.contracted);
     // Rows at once that wait for each other are faster on one thread, too.
     let skewed = passes::SKEWED_ROWS.run(&optimised.function).is_some();
     let function = after_schedule(&region.function, optimised.function);
-    if function.body == region.function.body {
+    if function.body == region.function.body && !calls {
         return Ok(Made::Text(Some(kept(source, info))));
     }
     let mut pays = None;

@@ -21,6 +21,20 @@ pub(super) struct Straight<'a> {
     pub guarded: bool,
 }
 
+/// A condition in straight code that differs between iterations.
+pub(super) struct Test<'a> {
+    pub cond: &'a Expr,
+    /// How often it is looked at in one iteration.
+    pub copies: f64,
+}
+
+/// Straight code.
+#[derive(Default)]
+pub(super) struct Code<'a> {
+    pub assigns: Vec<Straight<'a>>,
+    pub tests: Vec<Test<'a>>,
+}
+
 impl Straight<'_> {
     /// How often it runs in one iteration.
     fn copies(&self) -> f64 {
@@ -54,7 +68,7 @@ pub(super) struct Inner {
 /// With `again`, lanes may store under conditions of their own, and what is carried once takes no
 /// time: what C compilers and processors make of a loop at their best.
 pub(super) fn innermost(
-    code: &[Straight<'_>],
+    Code { assigns: code, tests }: &Code<'_>,
     around: Option<&Loop>,
     arrays: &Arrays,
     values: &Values,
@@ -93,6 +107,13 @@ pub(super) fn innermost(
         own.plain += f64::from(u8::from(one.assign.update.is_some()) + u8::from(one.guarded));
         work.add(&own, one.copies());
     }
+    // What runs again is at its best without most of them: their ranges are loops of their own.
+    for test in tests.iter().filter(|_| !again) {
+        let mut own = Operations::default();
+        own.of(test.cond, true);
+        own.plain += REMAINDER * test.cond.nodes().filter(|e| is_remainder(e)).count() as f64;
+        work.add(&own, test.copies);
+    }
     let Chain { cycles: chain, ordered } = place.chain(code, machine);
     let one_by_one = around.is_none()
         || ordered
@@ -117,6 +138,14 @@ pub(super) fn innermost(
 
 /// How many times as long a lane takes that is loaded from a place of its own.
 const GATHERED: f64 = 3.0;
+
+/// Operations of a remainder by a number in a condition, beside those of a quotient: it is rounded
+/// down, and compared.
+const REMAINDER: f64 = 4.0;
+
+fn is_remainder(e: &Expr) -> bool {
+    matches!(e, Expr::Binary(BinaryOp::Rem | BinaryOp::Mod, ..))
+}
 
 /// Copies of a store that are looked at one by one.
 const COPIES: f64 = 64.0;

@@ -49,13 +49,14 @@ pub(super) fn best(function: &Function, options: &Options, bounds: Bounds) -> Re
     let level = behind || (plain && cycles(function) < MARGIN * cycles(&affine.function));
     // Where declarations could not stay inside, the schedule may have lost what is free in the
     // text.
-    let lost = affine.gain() == 0 && declares_inside(&function.body, false);
+    let shared = !affine.schedule.code.is_some_and(|code| code.private);
+    let lost = (affine.gain() == 0 || shared) && declares_inside(&function.body, false);
     if free && (all || level || lost) {
         let mut of_text = in_order_of_text(function, options, bounds);
         if level && !behind {
             first.extend(of_text.pop_if(|(name, _)| name == ORDER_OF_TEXT));
         }
-        others.extend(of_text.into_iter().filter(|(name, _)| *name != affine.name(function)));
+        others.extend(of_text.into_iter().filter(|(_, one)| one.function.body != affine.function.body));
     }
     let candidates = first.into_iter().chain([(affine.name(function), affine)]).chain(others);
     let (mut result, lines, chosen) = chosen(candidates, options)?;

@@ -68,10 +68,12 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
     let mut along = true;
     child.clone().rewrite(&mut |node| {
         if let Node::Band(band) = &node
-            && *band.child == Node::Leaf
+            && !holds_band(&band.child)
         {
+            let alone = *band.child == Node::Leaf;
             for member in &band.members {
-                along &= locality::vector_score(model, member)? > 0 && !locality::across(model, member)?;
+                along &= !alone || locality::vector_score(model, member)? > 0;
+                along &= !locality::across(model, member)?;
             }
         }
         Ok(node)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::openmp::{halves, pairs, transpositions};
+use crate::openmp::{extremes, halves, pairs, transpositions};
 
 /// The prologue's parts, in the order in which they are printed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -198,37 +198,10 @@ int omp_get_max_threads(void);
             Helper::NativeTranspose => transpositions::MACRO,
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
             Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
-            // Equal numbers differ in the sign of zero at most: the smaller has it if one of them
-            // has. Compilers make vectors of this, and not of `__builtin_signbit`; of unions, and
-            // not of copies.
-            Helper::NativeFMin => {
-                "#define LOZENGE_FMIN(a, b) __extension__({ union { double f; unsigned long long u; } lozenge_a, lozenge_b, lozenge_c; \\
-    lozenge_a.f = (a); lozenge_b.f = (b); \\
-    lozenge_c.f = lozenge_a.f < lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \\
-    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u | lozenge_c.u : lozenge_c.u; \\
-    lozenge_c.f; })"
-            }
-            Helper::NativeFMax => {
-                "#define LOZENGE_FMAX(a, b) __extension__({ union { double f; unsigned long long u; } lozenge_a, lozenge_b, lozenge_c; \\
-    lozenge_a.f = (a); lozenge_b.f = (b); \\
-    lozenge_c.f = lozenge_a.f > lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \\
-    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u & lozenge_c.u : lozenge_c.u; \\
-    lozenge_c.f; })"
-            }
-            Helper::NativeFMinSingle => {
-                "#define LOZENGE_FMINF(a, b) __extension__({ union { float f; unsigned u; } lozenge_a, lozenge_b, lozenge_c; \\
-    lozenge_a.f = (a); lozenge_b.f = (b); \\
-    lozenge_c.f = lozenge_a.f < lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \\
-    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u | lozenge_c.u : lozenge_c.u; \\
-    lozenge_c.f; })"
-            }
-            Helper::NativeFMaxSingle => {
-                "#define LOZENGE_FMAXF(a, b) __extension__({ union { float f; unsigned u; } lozenge_a, lozenge_b, lozenge_c; \\
-    lozenge_a.f = (a); lozenge_b.f = (b); \\
-    lozenge_c.f = lozenge_a.f > lozenge_b.f || lozenge_b.f != lozenge_b.f ? lozenge_a.f : lozenge_b.f; \\
-    lozenge_c.u = lozenge_a.f == lozenge_b.f ? lozenge_a.u & lozenge_c.u : lozenge_c.u; \\
-    lozenge_c.f; })"
-            }
+            Helper::NativeFMin => extremes::MIN,
+            Helper::NativeFMax => extremes::MAX,
+            Helper::NativeFMinSingle => extremes::MIN_SINGLE,
+            Helper::NativeFMaxSingle => extremes::MAX_SINGLE,
             Helper::NativeFloorDiv => {
                 "#define LOZENGE_FLOOR_DIV(a, b) ((a) / (b) - ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)))"
             }

@@ -15,6 +15,7 @@
 //! no file.
 
 mod adapter;
+mod extremes;
 mod function;
 mod halves;
 pub(crate) mod harness;

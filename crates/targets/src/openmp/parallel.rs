@@ -8,8 +8,9 @@
 
 use std::collections::BTreeSet;
 
+use loops::poly::linear;
 use loops::visit::{assigns, nodes};
-use loops::{Access, Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt};
+use loops::{Access, Assign, Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt};
 
 use crate::c::{CExpr, CStmt};
 use crate::openmp::helpers::Helper;
@@ -28,6 +29,9 @@ pub struct Accumulator {
     load: CStmt,
     store: CStmt,
 }
+
+/// Bytes of a line of a cache.
+const LINE: i128 = 64;
 
 /// The symbol of a reduction clause.
 fn symbol(op: ReduceOp) -> &'static str {
@@ -251,19 +255,55 @@ impl Lower<'_> {
 
     /// The clause that says how threads share out the iterations of a loop: as they come, where
     /// some may be longer than others; around the table, if it must be the same in every run.
-    fn sharing(&self, l: &Loop, by_turns: bool) -> &'static str {
-        let ends = by_data(&l.body);
-        match (ends, by_turns) {
-            _ if self.paper() => "",
-            (Some(Ends::Here), false) => " schedule(dynamic, 64)",
-            (Some(Ends::Here), true) => " schedule(static, 64)",
-            (Some(Ends::Inside), false) => " schedule(dynamic)",
-            (Some(Ends::Inside), true) => " schedule(static, 1)",
-            (None, false) if uneven(l) => " schedule(dynamic)",
-            (None, true) if uneven(l) => " schedule(static, 1)",
-            (None, false) => "",
-            (None, true) => " schedule(static)",
+    fn sharing(&self, l: &Loop, by_turns: bool) -> Result<String, Diagnostic> {
+        let kind = match (by_data(&l.body), by_turns) {
+            _ if self.paper() => return Ok(String::new()),
+            (Some(Ends::Here), false) => return Ok(" schedule(dynamic, 64)".to_owned()),
+            (Some(Ends::Here), true) => return Ok(" schedule(static, 64)".to_owned()),
+            (None, _) if !uneven(l) => {
+                let kept = if by_turns { " schedule(static)" } else { "" };
+                return Ok(kept.to_owned());
+            }
+            (_, false) => "dynamic",
+            (_, true) => "static",
+        };
+        let several = match (self.of_a_line(l)?, by_turns) {
+            (1, false) => String::new(),
+            (iterations, _) => format!(", {iterations}"),
+        };
+        Ok(format!(" schedule({kind}{several})"))
+    }
+
+    /// How many iterations in a row store to the same lines of a cache, again and again in loops
+    /// inside: one thread is to have them, or the lines go to and fro between cores.
+    fn of_a_line(&self, l: &Loop) -> Result<i64, Diagnostic> {
+        let inside: BTreeSet<&Name> = nodes(&l.body)
+            .filter_map(|stmt| match stmt {
+                Stmt::Loop(inner) => Some(&inner.var),
+                _ => None,
+            })
+            .collect();
+        let own: BTreeSet<&Name> = nodes(&l.body)
+            .filter_map(|stmt| match stmt {
+                Stmt::Local(local) => Some(&local.name),
+                _ => None,
+            })
+            .collect();
+        let mut most = 1;
+        for Assign { target, .. } in assigns(&l.body) {
+            let Some((last, rows)) = target.indices.split_last() else { continue };
+            let again = rows.iter().any(|row| inside.iter().any(|var| row.mentions(var)));
+            if !again || own.contains(&target.array) {
+                continue;
+            }
+            let along = linear::<i128>(last).map_or(0, |e| e.coefficient(&l.var));
+            let elem = self.array(&target.array)?.elem.bytes() as i128;
+            let apart = along.unsigned_abs() as i128 * i128::from(l.step.max(1)) * elem;
+            if apart > 0 && apart < LINE {
+                most = most.max((LINE / apart) as i64);
+            }
         }
+        Ok(most)
     }
 
     /// A parallel loop whose bounds are translated already.
@@ -271,7 +311,7 @@ impl Lower<'_> {
         let accumulators = self.accumulators(l)?;
         let mut clauses = self.reduction_clauses(l)?;
         let by_turns = self.takes_turns(l)?;
-        clauses.push_str(self.sharing(l, by_turns));
+        clauses.push_str(&self.sharing(l, by_turns)?);
         let alone = self.native || self.paper() || self.options.nested;
         let shared = shared_inside(l).filter(|_| !alone);
         if shared.is_some() {

@@ -63,11 +63,19 @@ pub fn emit_region(
 pub struct RegionText {
     /// The statements.
     pub text: String,
-    /// Conditions on sizes of which one holds if threads pay somewhere; none if that is not known,
-    /// or not without the macros of the text.
-    pub amounts: Option<Vec<String>>,
+    /// What decides whether threads pay somewhere; none if that is not known.
+    pub amounts: Option<Amounts>,
     /// Lines that its file needs before and behind all functions.
     pub around: Option<[&'static str; 2]>,
+}
+
+/// Conditions on sizes of which one holds if threads pay somewhere.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Amounts {
+    /// In C, each once.
+    pub conditions: Vec<String>,
+    /// Lines that define the macros in them.
+    pub macros: String,
 }
 
 /// As [`emit_region`], with what decides whether threads pay.
@@ -112,14 +120,22 @@ pub fn region_text(
     let mut printer = Printer::indented(Layout::Readable, &names.indent);
     printer.raw_if(&helpers::macros(&lower.helpers));
     printer.stmts(&stmts);
-    let known = |(test, of): (String, BTreeSet<Name>)| {
-        // Macros are defined with the text only.
-        let alone = !lower.helpers.iter().filter_map(|h| h.macro_name()).any(|name| test.contains(name));
-        (alone && of.iter().all(|name| function.sizes.contains(name))).then_some(test)
-    };
-    let amounts = lower.amounts.clone().into_iter().map(|amount| amount.and_then(known));
-    let amounts = amounts.collect::<Option<Vec<_>>>();
-    let text = fresh_macros(printer.finish(), &lower.helpers, &names.taken);
+    let own = |text: String| fresh_macros(text, &lower.helpers, &names.taken);
+    let known = |(_, of): &(String, BTreeSet<Name>)| of.iter().all(|name| function.sizes.contains(name));
+    let tests: Option<Vec<String>> = lower
+        .amounts
+        .iter()
+        .map(|amount| Some(amount.as_ref().filter(|one| known(one))?.0.clone()))
+        .collect();
+    let amounts = tests.map(|mut tests| {
+        let mut seen = BTreeSet::new();
+        tests.retain(|test| seen.insert(test.clone()));
+        let named = |name: &str| tests.iter().any(|test| test.contains(name));
+        let used = lower.helpers.iter().filter(|helper| helper.macro_name().is_some_and(named)).copied();
+        let macros = own(helpers::macros(&used.collect()));
+        Amounts { macros, conditions: tests.iter().cloned().map(own).collect() }
+    });
+    let text = own(printer.finish());
     let around = lower.helpers.contains(&Helper::Lanes).then_some(WHOLE_LANES);
     Ok(RegionText { text, amounts, around })
 }

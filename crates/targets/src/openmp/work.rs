@@ -223,8 +223,26 @@ fn first_loop(body: &[Stmt]) -> Option<&Loop> {
             _ => None,
         })
     }
-    // One iteration, at a border, is no nest.
-    find(body, &|l| trips(l) != Some(1)).or_else(|| find(body, &|_| true))
+    // A few iterations, at a border, are no nest.
+    find(body, &|l| !at_border(l)).or_else(|| find(body, &|_| true))
+}
+
+/// Whether a loop has one iteration at most, by its bounds: `0..min(1, n)`, `max(1, n - 1)..n`.
+fn at_border(l: &Loop) -> bool {
+    let (mut lowest, mut highest) = (Vec::new(), Vec::new());
+    ends(&l.lower, BinaryOp::Max, &mut lowest);
+    ends(&l.upper, BinaryOp::Min, &mut highest);
+    let length = |low: &Expr, high: &Expr| linear::<i128>(high)?.minus(&linear(low)?)?.as_constant();
+    let short = |low: &Expr| highest.iter().any(|high| length(low, high).is_some_and(|n| n <= 1));
+    lowest.into_iter().any(short)
+}
+
+/// What an end is the greatest or the least of.
+fn ends<'a>(e: &'a Expr, of: BinaryOp, all: &mut Vec<&'a Expr>) {
+    match e {
+        Expr::Binary(op, a, b) if *op == of => [a, b].into_iter().for_each(|e| ends(e, of, all)),
+        e => all.push(e),
+    }
 }
 
 /// Assignments of a body without loops, as if all conditions held; none if there is anything else.
