@@ -39,11 +39,11 @@ pub(super) struct Rotation {
 #[derive(Clone)]
 pub(super) struct Turned {
     /// The pointers, each before the one whose place it takes over.
-    pub pointers: Vec<usize>,
+    pointers: Vec<usize>,
     /// Others, and to which of these they are equal after an iteration.
     held: Vec<(usize, usize)>,
     /// The loop that does that.
-    pub at: At,
+    at: At,
     /// How often it does that.
     count: Hub,
 }
@@ -114,7 +114,9 @@ impl Lowering<'_> {
     ) -> Try<Vec<HubStmt>> {
         let length = rotation.length as i64;
         let count = self.count_of(loop_);
-        let form = loop_.upper.form.minus(&loop_.lower.form).unwrap_or_default();
+        let Some(form) = loop_.upper.form.minus(&loop_.lower.form) else {
+            return self.fail(crate::codes::LOOP, "a loop beyond 64 bits", loop_.at, "this loop");
+        };
         let distance = Index { expr: count, form, ty: IntType::Long, substituted: false };
         let rounds = self.floor(distance, length, false);
         let variable = Linear::name(loop_.hub.clone());
@@ -276,13 +278,13 @@ impl Lowering<'_> {
     /// The statement that passes pointers around after the region.
     pub(super) fn turned_text(&self, turned: &Turned) -> String {
         let names: Vec<&str> = turned.pointers.iter().map(|k| self.res.objects[*k].name.as_str()).collect();
-        let mut text = format!("__typeof__({}) turned_ = {};", names[0], names[0]);
+        let mut text = format!("__typeof__({}) lozenge_turned = {};", names[0], names[0]);
         for pair in names.windows(2) {
             text += &format!(" {} = {};", pair[0], pair[1]);
         }
         let (count, last) = (self.computed_text(&turned.count), names[names.len() - 1]);
         let mut text = format!(
-            "for (long left_ = ({count}) % {}; left_ > 0; left_--) {{ {text} {last} = turned_; }}",
+            "for (long lozenge_left = ({count}) % {}; lozenge_left > 0; lozenge_left--) {{ {text} {last} = lozenge_turned; }}",
             names.len()
         );
         for (k, like) in turned.held.iter().filter(|(k, _)| self.is_named_after(*k)) {

@@ -394,7 +394,8 @@ impl Parser<'_> {
         let (own, exponent) = leading_digits(digits)?;
         let (exact, power) = leading_digits(&format!("{value:.24e}"))?;
         // Below half of the distance to the next double, by more than the extended format rounds.
-        let half = exact as f64 * ((value.abs().next_up() - value.abs()) / value.abs()) * 0.5;
+        let apart = (value.next_up() - value).min(value - value.next_down());
+        let half = exact as f64 * (apart / value) * 0.5;
         (exponent == power && (own.abs_diff(exact) as f64) < half * 0.99).then_some(value)
     }
 }
