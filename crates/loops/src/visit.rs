@@ -415,6 +415,18 @@ pub fn taken(function: &Function) -> BTreeSet<Name> {
     taken
 }
 
+/// Local scalars that a single assignment sets, and to what.
+pub fn set_once(function: &Function) -> BTreeMap<Name, Expr> {
+    let declared: BTreeSet<&Name> = locals(&function.body).map(|local| &local.name).collect();
+    let mut all: BTreeMap<Name, Option<Expr>> = BTreeMap::new();
+    for assign in assigns(&function.body).filter(|assign| declared.contains(&assign.target.array)) {
+        let plain = assign.update.is_none() && assign.target.indices.is_empty();
+        let value = plain.then(|| assign.value.clone());
+        all.entry(assign.target.array.clone()).and_modify(|own| *own = None).or_insert(value);
+    }
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
 /// Every name that occurs in the statements: variables, arrays, labels, tags, marks.
 pub fn names(body: &[Stmt]) -> BTreeSet<Name> {
     let mut set = BTreeSet::new();

@@ -13,25 +13,25 @@ use crate::request::Request;
 use crate::target::Target;
 
 mod choice;
-mod fuzz;
+mod fuzz_arguments;
 mod library;
 mod look;
-mod models;
+mod model_arguments;
 mod polyhedral;
 mod ranks;
 mod settings;
-mod tune;
+mod tune_arguments;
 
 pub use choice::{Choice, Mode};
-pub use fuzz::{Fuzz, FuzzOf};
+pub use fuzz_arguments::{Fuzz, FuzzOf};
 pub use library::Library;
 pub use look::Look;
 pub(crate) use look::{Completions, Man};
-pub use models::{CheckRules, Generate, Memory, Optimize};
+pub use model_arguments::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
 pub use ranks::RanksOptions;
 pub use settings::TargetSettings;
-pub use tune::Tune;
+pub use tune_arguments::Tune;
 
 use choice::for_target;
 use settings::{all_targets, by_target, parallel, stages};

@@ -31,7 +31,7 @@ pub fn of(function: &Function, sizes: &Sizes) -> BTreeMap<Name, Range> {
             *range = (range.0.min(most), range.1 || ascending);
         }
     };
-    let values = values(function);
+    let values = loops::visit::set_once(function);
     for site in accesses(&function.body) {
         let Some(array) = param(&site.access.array) else { continue };
         for (subscript, extent) in site.access.indices.iter().zip(&array.dims) {
@@ -73,23 +73,11 @@ pub fn of(function: &Function, sizes: &Sizes) -> BTreeMap<Name, Range> {
 /// How far values are looked into.
 const DEEPEST: usize = 6;
 
-/// Local integers that are set once, and to what.
-fn values(function: &Function) -> BTreeMap<Name, Option<Expr>> {
-    let mut all: BTreeMap<Name, Option<Expr>> = BTreeMap::new();
-    for assign in loops::visit::assigns(&function.body) {
-        if assign.target.indices.is_empty() {
-            let value = assign.update.is_none().then(|| assign.value.clone());
-            all.entry(assign.target.array.clone()).and_modify(|own| *own = None).or_insert(value);
-        }
-    }
-    all
-}
-
 /// An expression with the values of local integers in their place.
-fn known(e: &Expr, values: &BTreeMap<Name, Option<Expr>>, depth: usize) -> Expr {
+fn known(e: &Expr, values: &BTreeMap<Name, Expr>, depth: usize) -> Expr {
     match e {
         Expr::Load(access) if access.indices.is_empty() && depth > 0 => match values.get(&access.array) {
-            Some(Some(value)) => known(value, values, depth - 1),
+            Some(value) => known(value, values, depth - 1),
             _ => e.clone(),
         },
         Expr::Load(_) => e.clone(),

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::visit::{assigns, check_depth, fresh, locals, taken};
+use loops::visit::{check_depth, fresh, locals, set_once, taken};
 use loops::{
     Access, ArrayDecl, Assign, BinaryOp, CompareOp, Elem, Expr, Function, Name, ReduceOp, Scalar, Stmt,
     Storage, UnaryOp, Update,
@@ -45,24 +45,13 @@ fn recognised(function: &Function) -> Function {
         _ => None,
     });
     let mut found =
-        Recognition { floats: floats.collect(), values: values(function), taken: taken(function) };
+        Recognition { floats: floats.collect(), values: set_once(function), taken: taken(function) };
     Function { body: found.block(&function.body), ..function.clone() }
-}
-
-/// Scalars that are set once, and to what.
-fn values(function: &Function) -> BTreeMap<Name, Option<Expr>> {
-    let mut all: BTreeMap<Name, Option<Expr>> = BTreeMap::new();
-    let locals: BTreeSet<&Name> = locals(&function.body).map(|l| &l.name).collect();
-    for a in assigns(&function.body).filter(|a| locals.contains(&a.target.array)) {
-        let value = (a.update.is_none() && a.target.indices.is_empty()).then(|| a.value.clone());
-        all.entry(a.target.array.clone()).and_modify(|own| *own = None).or_insert(value);
-    }
-    all
 }
 
 struct Recognition {
     floats: BTreeMap<Name, Scalar>,
-    values: BTreeMap<Name, Option<Expr>>,
+    values: BTreeMap<Name, Expr>,
     taken: BTreeSet<Name>,
 }
 
@@ -166,8 +155,8 @@ impl Recognition {
             Expr::Binary(BinaryOp::Mul, a, b) => a == b || both(a, b),
             Expr::Binary(BinaryOp::Add | BinaryOp::Div | BinaryOp::Max | BinaryOp::Min, a, b) => both(a, b),
             Expr::Load(access) if access.indices.is_empty() && access.path.is_empty() => {
-                let value = self.values.get(&access.array).cloned().flatten();
-                self.floats.contains_key(&access.array) && value.is_some_and(|v| self.has_no_sign(&v, depth))
+                let value = self.values.get(&access.array);
+                self.floats.contains_key(&access.array) && value.is_some_and(|v| self.has_no_sign(v, depth))
             }
             _ => false,
         }

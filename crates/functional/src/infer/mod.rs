@@ -13,7 +13,7 @@ mod name_resolution;
 pub(crate) mod node;
 mod records;
 mod report;
-mod rule;
+mod rule_typing;
 pub(crate) mod scheme;
 mod solve;
 mod subscript;
@@ -32,7 +32,7 @@ use node::{Local, LocalInfo, Node};
 use solve::Solver;
 
 pub(crate) use name_resolution::show_fact;
-pub(crate) use rule::{TypedRule, UNMATCHABLE, infer_rule};
+pub(crate) use rule_typing::{TypedRule, UNMATCHABLE, infer_rule};
 pub use scheme::demands;
 
 /// What callers of a definition need.

@@ -7,11 +7,11 @@ pub mod ast;
 mod expr;
 mod item;
 mod parser;
-mod rule;
+mod rule_items;
 pub mod token;
 mod ty;
 
 pub use ast::{Def, Expr, Ident, Module, RuleDef};
 pub use parser::{MAX_BYTES, MAX_DEPTH, parse_module};
-pub(crate) use rule::REASSOCIATE;
+pub(crate) use rule_items::REASSOCIATE;
 pub(crate) use ty::{parse_relation, parse_scheme};

@@ -11,7 +11,7 @@ mod code;
 mod machine;
 mod memory;
 mod observer;
-mod races;
+mod race_detection;
 
 use std::collections::BTreeMap;
 

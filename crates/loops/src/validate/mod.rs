@@ -8,7 +8,7 @@
 
 mod bounds;
 mod defined;
-mod races;
+mod race_rule;
 mod scopes;
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::program::{Function, Program, Stmt};
 use crate::visit::check_depth;
 
-pub use races::Safety;
+pub use race_rule::Safety;
 
 /// What was found out about a function.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -72,7 +72,7 @@ pub fn validate(function: &Function) -> Report {
     if report.is_valid() {
         defined::check(function, &mut report.diagnostics);
         bounds::check(function, &mut report);
-        races::check(function, &mut report);
+        race_rule::check(function, &mut report);
     }
     for diagnostic in &mut report.diagnostics {
         diagnostic.notes.push(format!("in function `{}`", function.name));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use optimize::Border;
 use serde_json::json;
 
-use super::movement::values;
+use super::explain_movement::values;
 use crate::cli::Bench;
 use crate::failure::Failure;
 use crate::files::{self, find, read_source};

@@ -6,7 +6,7 @@ use std::path::Path;
 use targets::Stage;
 
 use crate::cli::Explain;
-use crate::command::movement;
+use crate::command::explain_movement;
 use crate::failure::Failure;
 use crate::files::{self, read_source};
 use crate::pages;
@@ -41,7 +41,7 @@ pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
     let request = arguments.choice.request_of(what)?;
     let front = files::open(&source, &request)?;
     if arguments.movement {
-        report::give(&movement::told(&front, &request, arguments)?, None, as_json);
+        report::give(&explain_movement::told(&front, &request, arguments)?, None, as_json);
         return Ok(());
     }
     let functional = what.extension().is_some_and(|extension| extension == "loz");

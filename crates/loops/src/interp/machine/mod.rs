@@ -10,7 +10,7 @@ use super::Options;
 use super::code::{Block, Compiled, Index, LoopStep, Node, Place, Step};
 use super::memory::{Array, empty};
 use super::observer::{Live, Observer};
-use super::races::{Conflict, Frame, Touch};
+use super::race_detection::{Conflict, Frame, Touch};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::BinaryOp;
 use crate::name::Name;
