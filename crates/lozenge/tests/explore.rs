@@ -120,3 +120,17 @@ fn models_with_named_extents_have_a_page() {
     assert!(stage(&page, "c").contains("int64_t batch"));
     assert!(page.contains("what the named extents ask for"));
 }
+
+/// A measured definition stands beside what the machine can do; what is not known is said.
+#[test]
+fn measured_pages_have_a_roofline() {
+    let file = golden::root().join("library/blas.loz");
+    let measured = ["explore", "--measure", "--reps", "1", "--type", "t=f64", "--def"];
+    let sizes = ["--size", "m=30", "--size", "n=20", "--size", "p=10"];
+    let page = lozenge(&[&measured[..], &["matmul"], &sizes[..]].concat(), &file);
+    // 2 m n p operations; 8 (m n + n p + m p) bytes.
+    assert!(page.contains("Roofline: 12000 floating-point operations, 8800 bytes"), "{page}");
+    assert!(page.contains("Roofline with 1.36 operations a byte"), "{page}");
+    let page = lozenge(&[&measured[..], &["iamax", "--size", "n=20"]].concat(), &file);
+    assert!(page.contains("No roofline: "), "{page}");
+}

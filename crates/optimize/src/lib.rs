@@ -20,9 +20,11 @@ mod choice;
 mod cost;
 mod machine;
 mod movement;
+mod operations;
 
 pub use break_even::{BreakEven, break_even};
 pub use choice::{Candidate, Choice, MARGIN, choose};
 pub use cost::{Cost, ELEMENTS, STEPS, WINDOW, cost};
 pub use machine::{Cache, Machine};
 pub use movement::{Border, Movement, Run, movement};
+pub use operations::operations;

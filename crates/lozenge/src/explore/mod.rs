@@ -10,6 +10,7 @@ mod html;
 pub mod lines;
 pub mod model;
 pub mod program;
+mod roofline;
 pub mod times;
 
 /// A page.

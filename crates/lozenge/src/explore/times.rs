@@ -8,6 +8,7 @@ use std::time::Duration;
 use loops::Program as Loops;
 use targets::Stage;
 
+use super::roofline::{self, Point, Work};
 use super::{Page, Part, Section};
 use crate::bind::{self, Sizes};
 use crate::cli::Explore;
@@ -27,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 
 /// Adds what is measured, or why nothing is.
 pub fn add(page: &mut Page, arguments: &Explore, source: Option<&Source>) {
-    let rows = match source {
+    let times = match source {
         Some(source) if is_c(&arguments.file) => of_c(arguments, source),
         Some(source) => of_program(arguments, source),
         None => of_model(arguments),
@@ -37,15 +38,35 @@ pub fn add(page: &mut Page, arguments: &Explore, source: Option<&Source>) {
         several => format!("{several} threads"),
     };
     let mut section = Section::new("times", "Times");
-    section.parts.push(match rows {
-        Ok(rows) => Part::Table {
-            caption: format!("Measured on the machine that made this page, {threads}"),
-            head: ["program", "median", "spread", "runs", "result"].map(str::to_owned).to_vec(),
-            rows,
-        },
-        Err(failure) => Part::Verbatim(crate::report::render(&failure, false)),
-    });
+    match times {
+        Ok(times) => {
+            section.parts.push(Part::Table {
+                caption: format!("Measured on the machine that made this page, {threads}"),
+                head: ["program", "median", "spread", "runs", "result"].map(str::to_owned).to_vec(),
+                rows: times.rows,
+            });
+            section.parts.extend(roofline(times.work, &times.points, arguments.threads.unwrap_or(1)));
+        }
+        Err(failure) => section.parts.push(Part::Verbatim(crate::report::render(&failure, false))),
+    }
     page.sections.insert(0, section);
+}
+
+/// What was measured.
+struct Times {
+    rows: Vec<Vec<String>>,
+    points: Vec<Point>,
+    /// What there is to do, or why that is not known.
+    work: Result<Work, String>,
+}
+
+/// What the times are beside what the machine can do, or why that is not said.
+fn roofline(work: Result<Work, String>, points: &[Point], threads: u32) -> Vec<Part> {
+    match work {
+        Ok(work) => roofline::parts(&work, points, threads)
+            .unwrap_or_else(|failure| vec![Part::Verbatim(crate::report::render(&failure, false))]),
+        Err(why) => vec![Part::Text(format!("No roofline: {why}."))],
+    }
 }
 
 fn is_c(path: &Path) -> bool {
@@ -64,7 +85,7 @@ fn row(label: &str, times: &[Duration], result: &str) -> Vec<String> {
 }
 
 /// A C program as it is and rewritten, in turns.
-fn of_c(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, Failure> {
+fn of_c(arguments: &Explore, source: &Source) -> Result<Times, Failure> {
     if !kernel::runs_by_itself(&source.text) {
         let message = format!("{} has no main function, so it can't be measured", source.path);
         return Err(Failure::refused("X0907", message)
@@ -101,11 +122,37 @@ fn of_c(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, Failur
         [original, ours] if bench_c::close(ours, original, 1e-6) => "agrees within rounding",
         _ => "DIFFERS",
     };
-    Ok(vec![row(programs[0].0, &times[0], ""), row(programs[1].0, &times[1], agreement)])
+    let points = programs.iter().zip(&times).map(|((label, _), times)| point(label, times));
+    Ok(Times {
+        points: points.collect(),
+        rows: vec![row(programs[0].0, &times[0], ""), row(programs[1].0, &times[1], agreement)],
+        work: work_of_region(arguments, source, &request),
+    })
+}
+
+fn point(label: &str, times: &[Duration]) -> Point {
+    Point { label: label.to_owned(), seconds: Summary::of(times).median }
+}
+
+/// The work of a program's one region at the sizes that are given, or why it is not known.
+fn work_of_region(arguments: &Explore, source: &Source, request: &Request) -> Result<Work, String> {
+    let summary = |failure: Failure| failure.summary();
+    let front = files::open(source, request).map_err(summary)?;
+    let [name] = &front.definitions()[..] else {
+        return Err("the program's time is that of several regions".to_owned());
+    };
+    let function = front.original(name, request).map_err(summary)?;
+    let given = bind::by_name(&arguments.sizes).map_err(summary)?;
+    if function.sizes.iter().any(|size| !given.contains_key(size)) {
+        let names: Vec<String> = function.sizes.iter().map(|size| format!("`{size}`")).collect();
+        let names = names.join(", ");
+        return Err(format!("it needs the sizes that the program runs with, with `--size` ({names})"));
+    }
+    roofline::work(&function, &given)
 }
 
 /// A definition with the loops that it has, and with those that the polyhedral side gives it.
-fn of_program(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, Failure> {
+fn of_program(arguments: &Explore, source: &Source) -> Result<Times, Failure> {
     let request = arguments.choice.request()?;
     let lower = |request: &Request| files::open(source, request)?.lower(request);
     let mut variants = vec![("as chosen", lower(&request)?)];
@@ -129,7 +176,12 @@ fn of_program(arguments: &Explore, source: &Source) -> Result<Vec<Vec<String>>, 
         budget: Duration::from_secs(30),
         threads: arguments.threads.unwrap_or(1),
     };
-    Ok(rows(&measure::interleaved(&measured, effort, &|_| {})))
+    let results = measure::interleaved(&measured, effort, &|_| {});
+    let timed = results.iter().filter_map(|m| Some(point(&m.label, m.times.as_ref().ok()?)));
+    // Of the loops as they are written: tiles and borders are no work of the program.
+    let text = files::open(source, &request)?.original(function.name.as_str(), &request);
+    let work = text.map_err(|failure| failure.summary()).and_then(|text| roofline::work(&text, &sizes));
+    Ok(Times { points: timed.collect(), rows: rows(&results), work })
 }
 
 fn build(compiler: &Compiler, lowered: &Lowered, request: &Request) -> Result<Executable, Failure> {
@@ -180,8 +232,12 @@ fn rows(measured: &[Measured]) -> Vec<Vec<String>> {
 }
 
 /// A model on random inputs.
-fn of_model(arguments: &Explore) -> Result<Vec<Vec<String>>, Failure> {
+fn of_model(arguments: &Explore) -> Result<Times, Failure> {
     let times =
         crate::command::model::times(&arguments.file, &arguments.sizes, arguments.threads, arguments.reps)?;
-    Ok(vec![row("the whole model", &times, "")])
+    Ok(Times {
+        rows: vec![row("the whole model", &times, "")],
+        points: Vec::new(),
+        work: Err("a model is many functions".to_owned()),
+    })
 }
