@@ -157,3 +157,63 @@ void part(int n, int k, double a[restrict n]) {
     m.beyond(np.zeros(0))
     m.part(a, k=4)
     assert (a == 0).all()
+
+
+PLAIN = """
+#include <math.h>
+/* y = a x + y */
+void saxpy(int n, float a, const float *x, float *y) {
+  for (int i = 0; i < n; i++) y[i] = a * x[i] + y[i];
+}
+double dot(int n, const double *x, const double *y) {
+  double s = 0;
+  for (int i = 0; i < n; i++) s += x[i] * y[i];
+  return s;
+}
+static int argmax(int n, const double *x) {
+  int k = 0;
+  for (int i = 1; i < n; i++) if (x[i] > x[k]) k = i;
+  return k;
+}
+void matvec(int m, int n, double A[m][n], const double *x, double *y) {
+  for (int i = 0; i < m; i++) y[i] = dot(n, A[i], x);
+}
+double hypotenuse(double value, double b) { return sqrt(value * value + b * b); }
+void other(int n, double *x) {
+  for (int i = 0; i < n; i++) x[i] = unknown(x[i]);
+}
+char *text(void) { return "}"; }
+int main(void) { return 0; }
+"""
+
+
+def test_functions_without_marks_are_functions(rng, tmp_path):
+    path = tmp_path / "plain.c"
+    path.write_text(PLAIN)
+    x, y = rng.integers(-9, 9, (2, 7)).astype("f8")
+    for source in (path, PLAIN):
+        m = lozenge.load(source, exact=True)
+        assert list(m) == ["saxpy", "dot", "argmax", "matvec", "hypotenuse", "other"]
+        assert m.dot(x, y) == x @ y
+        assert m.dot(7, x, y) == x @ y
+        assert m.argmax(7, x) == np.argmax(x)
+        assert m.hypotenuse(3.0, 4.0) == 5
+        f = np.ones(3, "f4")
+        m.saxpy(2, np.arange(3, dtype="f4"), f)
+        m.saxpy(3, 2, np.arange(3, dtype="f4"), f)
+        assert f.tolist() == [1, 5, 9]
+        a, z = rng.integers(-9, 9, (5, 7)).astype("f8"), np.zeros(5)
+        assert m.matvec(a, x, z) is None
+        assert np.array_equal(z, a @ x)
+
+
+def test_what_is_refused_of_a_function_has_its_place(tmp_path):
+    path = tmp_path / "plain.c"
+    path.write_text(PLAIN)
+    line = PLAIN[: PLAIN.index("unknown")].count("\n") + 1
+    with pytest.raises(lozenge.Error) as raised:
+        lozenge.load(path).other(np.zeros(2))
+    assert raised.value.code == "C0304"
+    assert f"plain.c:{line}:38" in str(raised.value)
+    with pytest.raises(lozenge.Error, match="7"):
+        lozenge.load(path).dot(8, np.zeros(7), np.zeros(7))

@@ -33,6 +33,9 @@ impl<'py> Arguments<'py> {
     ) -> PyResult<Arguments<'py>> {
         let py = args.py();
         let (count, wanted) = (args.len(), variant.inputs.len());
+        if count > wanted && count == variant.declared.len() {
+            return Arguments::as_declared(variant, function, args, keywords);
+        }
         if count > wanted {
             return Err(type_error(format!("{function}() takes {wanted} arguments, and {count} were given")));
         }
@@ -51,6 +54,31 @@ impl<'py> Arguments<'py> {
         }
         given.sizes.sort_unstable();
         Ok(given)
+    }
+
+    /// As the function of C is called: with all of its sizes in their places.
+    fn as_declared(
+        variant: &Variant,
+        function: &str,
+        args: &Bound<'py, PyTuple>,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Arguments<'py>> {
+        let py = args.py();
+        let all = PyDict::new(py);
+        for (name, value) in variant.declared.iter().zip(args.iter()) {
+            let is_port = variant.function.params.iter().any(|param| param.name.as_str() == name);
+            // What has no part in the loops may be any number.
+            if is_port || variant.function.sizes.iter().any(|size| size.as_str() == name) {
+                all.set_item(name, value)?;
+            }
+        }
+        for (name, value) in keywords.into_iter().flatten() {
+            if all.contains(&name)? {
+                return Err(type_error(format!("{function}() got several values for `{name}`")));
+            }
+            all.set_item(name, value)?;
+        }
+        Arguments::bind(variant, function, &PyTuple::empty(py), Some(&all))
     }
 
     fn keyword(

@@ -58,7 +58,7 @@ impl Function {
         }
         let lowered = raised(py, py.detach(|| self.program.lower(&self.definition, types)))?;
         let order = self.program.order(&self.definition);
-        let variant = Arc::new(Variant::new(py, lowered, self.program.how, &order)?);
+        let variant = Arc::new(Variant::new(py, lowered, self.program.how, &order, self.program.declared())?);
         let mut state = self.state();
         if let Some(variant) = known(&state) {
             return Ok(variant);

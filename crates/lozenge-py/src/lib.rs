@@ -17,6 +17,7 @@ mod program;
 mod streams;
 mod text;
 mod variant;
+mod whole;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -85,12 +86,15 @@ fn load(
         None => Program::open(&PathBuf::from(source), request, how, threads),
         Some(kind) => Program::read(source, kind, request, how, threads),
     });
-    let program = Arc::new(raised(py, opened)?);
-    let function = |known: program::Known| {
-        let function = Function::new(&program, known.name.clone(), known.definition.clone());
-        (known.name, known.definition, function)
-    };
-    Ok(program.known().into_iter().map(function).collect())
+    let mut found = Vec::new();
+    for program in raised(py, opened)? {
+        let program = Arc::new(program);
+        for program::Known { name, definition } in program.known() {
+            let function = Function::new(&program, name.clone(), definition.clone());
+            found.push((name, definition, function));
+        }
+    }
+    Ok(found)
 }
 
 /// Rewrites a model by the rules that ship. The result is written to a file, or given as bytes.

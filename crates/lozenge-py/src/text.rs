@@ -26,12 +26,45 @@ fn plain(text: &str) -> String {
     out
 }
 
+/// The C text with spaces for comments, strings and the lines of the preprocessor: places stay.
+pub fn masked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut rest, mut begins) = (text, true);
+    while let Some(next) = rest.chars().next() {
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
+        } else if next == '"' || next == '\'' {
+            string_length(rest)
+        } else if next == '#' && begins {
+            directive_length(rest)
+        } else {
+            begins = next == '\n' || (begins && next.is_whitespace());
+            out.push(next);
+            rest = &rest[next.len_utf8()..];
+            continue;
+        };
+        let blank = |c: char| if c == '\n' { "\n".to_owned() } else { " ".repeat(c.len_utf8()) };
+        out.extend(rest[..length].chars().map(blank));
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// The length of a directive with the lines that continue it.
+fn directive_length(text: &str) -> usize {
+    let ends = text.match_indices('\n').find(|(at, _)| !text[..*at].trim_end_matches('\r').ends_with('\\'));
+    ends.map_or(text.len(), |(at, _)| at)
+}
+
 fn string_length(text: &str) -> usize {
+    let quote = text.chars().next();
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
             '\\' if !escaped => escaped = true,
-            '"' if !escaped => return at + 1,
+            c if !escaped && Some(c) == quote => return at + 1,
             _ => escaped = false,
         }
     }

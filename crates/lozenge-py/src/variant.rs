@@ -45,6 +45,8 @@ pub struct Variant {
     pub inputs: Vec<usize>,
     /// Those that are results: arrays of their own, or numbers that come in and go out.
     pub results: Vec<usize>,
+    /// Parameters of a function of C as it declares them, sizes included.
+    pub declared: Vec<String>,
     definition: Option<Definition>,
     original: Option<Function>,
     checked: bool,
@@ -129,7 +131,8 @@ fn hides_index(ty: &DataType) -> bool {
 
 impl Variant {
     /// Of a lowered definition; `order` names parameters in the order in which they are to be
-    /// given, as far as that is another than that of the loops.
+    /// given, as far as that is another than that of the loops. `declared` are those of a function
+    /// of C.
     ///
     /// # Errors
     /// What NumPy says of a type.
@@ -138,6 +141,7 @@ impl Variant {
         lowered: Lowered,
         (optimise, checked): (Optimise, bool),
         order: &[Name],
+        declared: &[String],
     ) -> PyResult<Variant> {
         let Lowered { function, definition, original, .. } = lowered;
         if let Some(name) = definition.as_ref().and_then(|d| d.params.iter().find(|p| hides_index(&p.ty))) {
@@ -171,6 +175,7 @@ impl Variant {
             ports,
             inputs,
             results,
+            declared: declared.to_vec(),
             definition,
             original,
             checked,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from . import _lozenge
@@ -10,6 +11,8 @@ from ._session import ModelFunction, Session
 
 _KINDS = ("loz", "c", "loops")
 _MODELS = ("onnx", "graph")
+# A function of C: a type, a name, parameters and a brace.
+_C_FUNCTION = re.compile(r"^[ \t]*(?:\w+[ \t]+)+\w+\s*\([^;{}=]*\)\s*\{", re.MULTILINE)
 
 
 class Module:
@@ -60,7 +63,7 @@ def _model(model, threads, exact) -> Module:
 
 def _kind(text: str, language: str | None) -> str:
     if language is None:
-        return "c" if "#pragma scop" in text else "loz"
+        return "c" if "#pragma scop" in text or _C_FUNCTION.search(text) else "loz"
     if language not in _KINDS:
         raise _lozenge.error("X0009", f"`{language}` is no language", f"languages are {', '.join(_KINDS)}")
     return language
@@ -83,7 +86,8 @@ def load(
     """Reads a program and returns an object with a function for each of its definitions.
 
     `source` is the path of a file (`.loz`, `.c`, `.loops`), or a text, whose language is C if it
-    has a marked region and else the functional one; `language` says which. A model (`.onnx`, its
+    has a marked region or a function, and else the functional one; `language` says which. Of C
+    without a marked region, each function is one here. A model (`.onnx`, its
     bytes, or an `onnx.ModelProto`) is one function, `model`. Each function is compiled when it is
     first called, and what was compiled once is kept in `cache_folder()`.
 

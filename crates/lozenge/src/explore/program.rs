@@ -31,6 +31,10 @@ struct Unit {
     lowered: Result<Function, Failure>,
     /// The passes that changed it on its way, with the function after each.
     applied: Vec<Applied>,
+    /// What was chosen among, in lines.
+    candidates: Vec<String>,
+    /// Whether the polyhedral side ordered the loops that become C.
+    ordered: bool,
 }
 
 /// The page of a program.
@@ -105,11 +109,15 @@ fn unit(front: &Front, name: String, request: &Request) -> Unit {
     });
     let passed = front.lower(&own);
     let applied = passed.as_ref().map(|lowered| lowered.applied.clone()).unwrap_or_default();
+    let candidates = passed.as_ref().ok().and_then(|lowered| pipeline::beside(front, lowered, &own).ok());
+    let candidates = candidates.unwrap_or_default();
+    let ordered =
+        is_scheduled(front, request) || passed.as_ref().is_ok_and(|lowered| lowered.original.is_some());
     let lowered = match &scheduled {
         Ok(optimised) if is_scheduled(front, request) => Ok(optimised.function.clone()),
         _ => passed.map(|lowered| lowered.function),
     };
-    Unit { name, before, scheduled, lowered, applied }
+    Unit { name, before, scheduled, lowered, applied, candidates, ordered }
 }
 
 /// What the stages are shown of.
@@ -281,10 +289,10 @@ impl View<'_> {
     }
 
     fn tree(&self, page: &mut Page) {
-        let about = match is_scheduled(self.front, self.request) {
+        let about = match self.units.iter().all(|unit| unit.ordered) {
             true => format!("The order of the statements' instances. {}.", self.by("schedule")),
             false => {
-                "The order that `--schedule auto` would give; the C here keeps the order of the program."
+                "The order that `--schedule auto` gives; where the C keeps the order of the program, this is said below."
                     .to_owned()
             }
         };
@@ -452,17 +460,17 @@ impl View<'_> {
         for unit in self.units {
             section.parts.push(Part::Heading(unit.name.clone()));
             match &unit.scheduled {
-                Ok(optimised) => section.parts.extend(self.said(optimised)),
+                Ok(optimised) => section.parts.extend(self.said(unit, optimised)),
                 Err(failure) => section.parts.push(Part::Verbatim(Self::refused(failure))),
             }
         }
         section
     }
 
-    fn said(&self, optimised: &Optimized) -> Vec<Part> {
+    fn said(&self, unit: &Unit, optimised: &Optimized) -> Vec<Part> {
         let report = &optimised.report;
         let mut items = Vec::new();
-        if !is_scheduled(self.front, self.request) {
+        if !unit.ordered {
             let message =
                 "the loops keep the order of the program; what follows is what `--schedule auto` would do";
             items.push(("order".to_owned(), message.to_owned()));
@@ -471,6 +479,11 @@ impl View<'_> {
         items.push(("model".to_owned(), counts));
         items.extend(report.bands.iter().map(|line| ("done".to_owned(), line.clone())));
         items.extend(report.notes.iter().map(|line| ("note".to_owned(), line.clone())));
+        let candidates = match is_scheduled(self.front, self.request) && unit.candidates.is_empty() {
+            true => &report.candidates,
+            false => &unit.candidates,
+        };
+        items.extend(candidates.iter().map(|line| ("candidate".to_owned(), line.clone())));
         items.extend(report.left.iter().map(|why| ("left as it is".to_owned(), why.clone())));
         if let Some(checked) = &report.checked {
             let message = format!(

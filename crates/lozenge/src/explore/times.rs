@@ -151,14 +151,23 @@ fn work_of_region(arguments: &Explore, source: &Source, request: &Request) -> Re
     roofline::work(&function, &given)
 }
 
-/// A definition with the loops that it has, and with those that the polyhedral side gives it.
+/// A definition with the loops that are chosen, with those that it writes, and with those of the
+/// polyhedral side, where they differ.
 fn of_program(arguments: &Explore, source: &Source) -> Result<Times, Failure> {
     let request = arguments.choice.request()?;
     let lower = |request: &Request| files::open(source, request)?.lower(request);
     let mut variants = vec![("as chosen", lower(&request)?)];
     if request.schedule == request::Schedule::Usual {
-        let automatic = Request { schedule: request::Schedule::Auto, ..request.clone() };
-        variants.extend(lower(&automatic).ok().map(|lowered| ("with --schedule auto", lowered)));
+        let others = [
+            ("with --schedule none", request::Schedule::Original),
+            ("with --schedule auto", request::Schedule::Auto),
+        ];
+        for (label, schedule) in others {
+            let Ok(lowered) = lower(&Request { schedule, ..request.clone() }) else { continue };
+            if variants.iter().all(|(_, known)| known.function != lowered.function) {
+                variants.push((label, lowered));
+            }
+        }
     }
     let function = &variants[0].1.function;
     let sizes = bind::sizes(function, &bind::by_name(&arguments.sizes)?, &BTreeMap::new())?;

@@ -27,7 +27,7 @@ use passes::Applied;
 use polyhedral::Optimized;
 
 pub use c::{done, machine, region_text, schedule_header};
-pub use candidates::{candidates, cycles};
+pub use candidates::{beside, candidates, cycles};
 pub use certificate::Sides;
 pub use emission::{Emission, Promise};
 pub use functional::{AUTOMATIC, open as open_functional};
@@ -210,8 +210,17 @@ impl Front {
                 let affine = affine.map(|affine| (AFFINE, affine));
                 candidates::chosen([Some((DEFAULT_PASSES, usual)), affine], request).map(finished)
             }
-            // Where nothing is said of a schedule, nobody else looks at borders and memory.
-            Schedule::Usual => Ok(finished(with_default_passes(lowered))),
+            // What a strategy was asked for is what comes out. Nobody else looks at borders and
+            // memory.
+            Schedule::Usual if self.is_by_strategy(&lowered, request) => {
+                Ok(finished(with_default_passes(lowered)))
+            }
+            Schedule::Usual => {
+                let usual = with_default_passes(lowered.clone());
+                let auto = Request { schedule: Schedule::Auto, ..request.clone() };
+                let affine = c::affine(&self.source, lowered, &auto).ok();
+                candidates::written(usual, affine, request).map(finished)
+            }
             // Nothing that is asked for by name is slower than what comes without.
             Schedule::Auto => {
                 let usual = with_default_passes(lowered.clone());
@@ -221,6 +230,15 @@ impl Front {
             }
             Schedule::Original | Schedule::Given(_) => c::scheduled(&self.source, lowered, request, false),
         }
+    }
+
+    /// Whether a strategy made the loops: of the command line, or one that has a name in the source.
+    fn is_by_strategy(&self, lowered: &Lowered, request: &Request) -> bool {
+        let named = match &self.parsed {
+            Parsed::Functional(checked) => functional::schedules(checked),
+            _ => Vec::new(),
+        };
+        request.strategy.is_some() || named.iter().any(|name| *name == lowered.function.name.as_str())
     }
 
     /// What the polyhedral side refuses in a definition without naming a place gets the line where
@@ -333,7 +351,7 @@ impl Front {
             (Stage::Schedule, _) => c::trees(self, request)?,
             (Stage::Loops | Stage::C | Stage::Main | Stage::Header, _) => {
                 let all = self.all(request)?;
-                let warnings = all.iter().filter_map(|lowered| self.open_loops(lowered)).collect();
+                let warnings = all.iter().filter_map(|lowered| self.chosen_loops(lowered, request)).collect();
                 let notes = all.iter().flat_map(Lowered::told).collect();
                 let program = Program { functions: all.into_iter().map(|l| l.function).collect() };
                 let text = match stage {
@@ -499,12 +517,16 @@ fn no_stage(what: &str, stage: &str, why: &str) -> Failure {
 }
 
 impl Front {
-    /// What is told of a program that leaves its loops open.
-    pub fn open_loops(&self, lowered: &Lowered) -> Option<Diagnostic> {
-        if !lowered.undecided {
-            return None;
-        }
+    /// What is told of a program whose loops the compiler chose.
+    pub fn chosen_loops(&self, lowered: &Lowered, request: &Request) -> Option<Diagnostic> {
         let name = &lowered.function.name;
+        if !lowered.undecided {
+            let instead = request.schedule == Schedule::Usual && lowered.original.is_some();
+            let message =
+                format!("the affine scheduler chose the loops of `{name}`, not those that it writes");
+            let help = "`lozenge explain` tells what is predicted of both; `--schedule none` keeps what the program writes";
+            return (self.kind() == Kind::Functional && instead).then(|| self.note(name, message).help(help));
+        }
         let tiled = lowered.applied.iter().any(|one| one.pass == polyhedral::optimize::REGISTER_TILING.name);
         let how = match (lowered.original.is_some(), tiled) {
             (true, true) => "the strategy `auto` and the affine scheduler chose, with register tiles",
@@ -516,12 +538,7 @@ impl Front {
         let jammed = lowered.applied.iter().any(|one| one.pass == passes::UNROLL_AND_JAM.name());
         let free = lowered.reassociated || tiled || jammed;
         let chains = if free { 0 } else { candidates::chains(&lowered.function) };
-        let code = loops::Code("D0107");
-        let mut note = match self.first_line(name) {
-            Some(span) => Diagnostic::error(code, message, span, "begins here"),
-            None => Diagnostic::general(code, message),
-        };
-        note.severity = loops::Severity::Note;
+        let mut note = self.note(name, message);
         if chains > 0 {
             let sums = if chains == 1 {
                 "a sum of floating-point numbers keeps".to_owned()
@@ -540,6 +557,16 @@ impl Front {
             ));
         }
         Some(note.help("write `mapPar`, `mapSeq` and the like, or give `--strategy`, to choose yourself"))
+    }
+
+    /// A note on a definition.
+    fn note(&self, name: &Name, message: String) -> Diagnostic {
+        let code = loops::Code("D0107");
+        let note = match self.first_line(name) {
+            Some(span) => Diagnostic::error(code, message, span, "begins here"),
+            None => Diagnostic::general(code, message),
+        };
+        Diagnostic { severity: loops::Severity::Note, ..note }
     }
 }
 
