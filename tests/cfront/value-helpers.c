@@ -29,6 +29,7 @@ static double sum(const double *x, int n)
     s += x[i];
   return s / n;
 }
+static double length(const double *x, int n) { return sum(x, n) * n; }
 void use(int n, int m, double y[restrict n], const double *restrict x)
 {
 #pragma scop
@@ -38,5 +39,19 @@ void use(int n, int m, double y[restrict n], const double *restrict x)
     const double s = sum(x, n);
     y[i] *= s;
   }
+#pragma endscop
+}
+void nested(int n, int m, double y[restrict n], const double *restrict x)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    y[i] += 2 * sum(x, n) - length(x + n, m);
+#pragma endscop
+}
+void refused(int n, double *restrict y, const double *restrict x)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    y[i] = x[i] > 0 ? sum(x, n) : 0;
 #pragma endscop
 }

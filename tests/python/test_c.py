@@ -170,6 +170,7 @@ double dot(int n, const double *x, const double *y) {
   for (int i = 0; i < n; i++) s += x[i] * y[i];
   return s;
 }
+double norm(int n, const double *x) { return sqrt(dot(n, x, x)); }
 static int argmax(int n, const double *x) {
   int k = 0;
   for (int i = 1; i < n; i++) if (x[i] > x[k]) k = i;
@@ -193,9 +194,10 @@ def test_functions_without_marks_are_functions(rng, tmp_path):
     x, y = rng.integers(-9, 9, (2, 7)).astype("f8")
     for source in (path, PLAIN):
         m = lozenge.load(source, exact=True)
-        assert list(m) == ["saxpy", "dot", "argmax", "matvec", "hypotenuse", "other"]
+        assert list(m) == ["saxpy", "dot", "norm", "argmax", "matvec", "hypotenuse", "other"]
         assert m.dot(x, y) == x @ y
         assert m.dot(7, x, y) == x @ y
+        assert m.norm(x) == np.sqrt(x @ x)
         assert m.argmax(7, x) == np.argmax(x)
         assert m.hypotenuse(3.0, 4.0) == 5
         f = np.ones(3, "f4")

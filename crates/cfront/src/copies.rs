@@ -1,5 +1,5 @@
-//! Copies of the tokens of functions, one for each call in a region that is a statement, or the
-//! whole value that a statement assigns. The call then stands for the statements of its copy: what
+//! Copies of the tokens of functions, one for each call in a region that is a statement, or of a
+//! function that gives a value. The call then stands for the statements of its copy: what
 //! is known of a name is known by its token, and each copy has tokens of its own.
 //!
 //! Not here: whether a function's body may take the place of its calls (`parser::helper`).
@@ -52,6 +52,15 @@ impl Copies {
     }
 }
 
+/// A function whose calls get copies.
+struct Function {
+    /// From its name to the last brace; none of a name that several functions have.
+    tokens: Range<usize>,
+    gives_value: bool,
+}
+
+type Functions<'t> = BTreeMap<&'t str, Function>;
+
 fn word<'t>(text: &'t str, token: &Token) -> &'t str {
     &text[token.start as usize..token.end as usize]
 }
@@ -69,7 +78,7 @@ fn regions(tokens: &[Token]) -> Vec<Range<usize>> {
 
 /// The functions `void name(...) {...}` of a text, and those with loops and one `return` at the
 /// end, from the name to the last brace.
-fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usize>> {
+fn functions<'t>(text: &'t str, tokens: &[Token]) -> Functions<'t> {
     let mut found = BTreeMap::new();
     let (mut k, mut returns_nothing) = (0, false);
     while k < tokens.len() {
@@ -87,17 +96,18 @@ fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usi
                 let Some(close) = group(tokens, k + 1) else { return found };
                 if is(tokens, close, "{") {
                     let Some(end) = group(tokens, close) else { return found };
-                    let taken = returns_nothing || ends_with_value(text, &tokens[close + 1..end - 1]);
+                    let taken = returns_nothing || ends_with_value(text, &tokens[close + 1..end - 1], &found);
                     let function = if taken { k..end } else { 0..0 };
+                    let gives_value = !returns_nothing;
                     let plain = !tokens[function.clone()]
                         .iter()
                         .any(|t| matches!(t.tok, Tok::Scop | Tok::EndScop | Tok::Pragma));
                     let name = word(text, &tokens[k]);
                     if found.contains_key(name) {
                         // C++ has several functions of one name.
-                        found.insert(name, 0..0);
+                        found.insert(name, Function { tokens: 0..0, gives_value });
                     } else if taken && plain && function.len() <= MAX_TOKENS {
-                        found.insert(name, function);
+                        found.insert(name, Function { tokens: function, gives_value });
                     }
                 }
                 // The braces are a group of their own.
@@ -110,12 +120,14 @@ fn functions<'t>(text: &'t str, tokens: &[Token]) -> BTreeMap<&'t str, Range<usi
     found
 }
 
-/// Whether statements have loops, and one `return`, which is the last of them. Others compute a
-/// value by expressions, or are not taken.
-fn ends_with_value(text: &str, body: &[Token]) -> bool {
+/// Whether statements have loops, or calls of such functions, and one `return`, which is the last of
+/// them. Others compute a value by expressions, or are not taken.
+fn ends_with_value(text: &str, body: &[Token], known: &Functions<'_>) -> bool {
     let words = |k: usize| if body[k].tok == Tok::Ident { word(text, &body[k]) } else { "" };
     let count = |named: &[&str]| (0..body.len()).filter(|k| named.contains(&words(*k))).count();
-    count(&["return"]) == 1 && count(&["for", "while", "do"]) > 0 && last_return(text, body).is_some()
+    let calls = |k: usize| known.get(words(k)).is_some_and(|f| f.gives_value && !f.tokens.is_empty());
+    let loops = || count(&["for", "while", "do"]) > 0 || (0..body.len()).any(calls);
+    count(&["return"]) == 1 && last_return(text, body).is_some() && loops()
 }
 
 /// The `return` that statements end with.
@@ -127,18 +139,13 @@ pub(crate) fn last_return(text: &str, body: &[Token]) -> Option<usize> {
     (begins && at + semicolon + 1 == body.len()).then_some(at)
 }
 
-/// The function that is called by a statement beginning at this token, or for all of the value
-/// that a statement assigns.
-fn called(
-    text: &str,
-    tokens: &[Token],
-    at: usize,
-    functions: &BTreeMap<&str, Range<usize>>,
-) -> Option<Range<usize>> {
+/// The function that is called at this token: by a statement, or anywhere if it gives a value.
+fn called(text: &str, tokens: &[Token], at: usize, functions: &Functions<'_>) -> Option<Range<usize>> {
     (tokens[at].tok == Tok::Ident && is(tokens, at + 1, "(")).then_some(())?;
-    let function = functions.get(word(text, &tokens[at])).filter(|function| !function.is_empty())?;
+    let function = functions.get(word(text, &tokens[at])).filter(|function| !function.tokens.is_empty())?;
     let close = group(tokens, at + 1)?;
-    is(tokens, close, ";").then(|| function.clone())
+    let stands = is(tokens, close, ";") || (function.gives_value && !is(tokens, close, "{"));
+    stands.then(|| function.tokens.clone())
 }
 
 fn is(tokens: &[Token], k: usize, punct: &str) -> bool {

@@ -11,8 +11,8 @@ const STEPS: u64 = 10_000_000;
 /// Floating-point operations of a function with these sizes, by type.
 ///
 /// Sums, products, quotients, roots, minima and the functions of `math.h` count once; signs do not
-/// count. Loops whose variable has no part in the bounds and conditions inside are counted by one of
-/// their iterations, so the time is that of the loops around these.
+/// count. Loops whose variable has no part in the bounds and conditions inside are counted by one
+/// of their iterations, so the time is that of the loops around these.
 ///
 /// Nothing where data decides how often something is done, or where that would take too long.
 pub fn operations(function: &Function, sizes: &BTreeMap<Name, i64>) -> Option<BTreeMap<Scalar, u64>> {

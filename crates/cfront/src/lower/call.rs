@@ -12,7 +12,7 @@ use crate::parser::of_standard;
 use crate::scope::{Kept, Symbol};
 
 /// The way out where a function takes arrays: no word of the user says what it does with them.
-pub(super) const WITH_ARRAYS: &str = "a function of this file takes the place of its call if it computes one value by expressions, or has one `return`, at its end, and a statement of its own assigns its value: `s = f(A, i);`; else write out what it does as loops, or end the region before the call and begin another one after it";
+pub(super) const WITH_ARRAYS: &str = "a function of this file takes the place of its call if it computes one value by expressions, or has one `return`, at its end, and a statement assigns what is computed with its value (`s += f(A, i);`), unless a condition decides whether it is called: then make that an `if`; else write out what it does as loops, or end the region before the call and begin another one after it";
 
 impl Lowering<'_> {
     /// A call in a data expression.
@@ -164,7 +164,7 @@ impl Lowering<'_> {
                     match kept {
                         Some(Kept::Itself) => "it calls itself, so its body cannot replace the call",
                         Some(Kept::Loop) => {
-                            "it has a loop, so its body cannot replace a call in an expression"
+                            "it has a loop, so its body replaces only calls that a statement assigns, and no condition decides about"
                         }
                         _ => "its effects are not known",
                     }

@@ -31,6 +31,13 @@ pub struct Helper {
     free: Vec<(String, Symbol)>,
 }
 
+impl Helper {
+    /// Whether it returns something.
+    pub(super) fn gives_value(&self) -> bool {
+        self.returned.is_some()
+    }
+}
+
 impl Parser<'_> {
     /// What calls of a function become, if its body is statements without a way out of them. The
     /// position is at the body, and does not change.
@@ -206,7 +213,8 @@ impl Parser<'_> {
             helper.params.iter().any(|p| p.name == name) || own.iter().any(|stmt| last(stmt, name))
         };
         if !names(target).into_iter().any(hidden) {
-            own.push(self.set(op, target.clone(), value, here)?);
+            let set = self.set(op, target.clone(), value, here)?;
+            own.push(self.with_calls_before(set));
             return Some(Vec::new());
         }
         if names(target).contains(&RETURNED) {
@@ -217,11 +225,22 @@ impl Parser<'_> {
             Expr { kind, at: self.since_one(token + moved), height: 1 }
         };
         let waiting = self.set(op, target.clone(), place(helper.name), here)?;
-        own.push(self.set(None, place(*at), value, here)?);
+        let (own_place, set_at) = (place(*at), self.since_one(helper.body.end + moved));
+        let set = self.set(None, own_place, value, here)?;
+        own.push(self.with_calls_before(set));
         let (is_static, is_extern, init) = (false, false, None);
-        let at = self.since_one(helper.body.end + moved);
+        let at = set_at;
         let d = Declaration { name: RETURNED.to_owned(), ty: ty.clone(), init, is_static, is_extern, at };
         Some(vec![Stmt { kind: StmtKind::Declare(vec![d]), at: here }, waiting])
+    }
+
+    /// A statement with the calls of functions with loops set before it.
+    fn with_calls_before(&mut self, stmt: Stmt) -> Stmt {
+        let StmtKind::Expr(e) = &stmt.kind else { return stmt };
+        match self.hoisted(e) {
+            Some(kind) => Stmt { kind, at: stmt.at },
+            None => stmt,
+        }
     }
 
     /// The statement `target op= value`.

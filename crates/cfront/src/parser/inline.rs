@@ -87,12 +87,24 @@ impl Parser<'_> {
         }
         self.pos += 1;
         let value = self.steps(&mut bound, result).and_then(|steps| value(&steps, None));
-        let value = value.filter(|value| self.calls_of_file(value));
+        let value = value.filter(|value| self.calls_of_file(value) && !self.calls_loops(value));
         self.scopes.truncate(depth);
         self.measured.truncate(measured);
         self.pos = pos;
         let params = params.into_iter().map(|(name, ty, _)| (name, ty)).collect();
         Some(Inline { params, value: value? })
+    }
+
+    /// Whether a value has a call of a function with loops, whose body takes the place of a statement.
+    fn calls_loops(&self, value: &Expr) -> bool {
+        let has_loops = |function: &str| match self.scopes.lookup(function) {
+            Some(Symbol::Function(declared)) => {
+                declared.inline.is_none() && declared.helper.as_ref().is_some_and(|h| h.gives_value())
+            }
+            _ => false,
+        };
+        matches!(&value.kind, ExprKind::Call { function, .. } if has_loops(function))
+            || parts(&value.kind).into_iter().any(|part| self.calls_loops(part))
     }
 
     /// Why the calls of a function with this body stay, where that is seen at once.

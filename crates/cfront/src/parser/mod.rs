@@ -10,6 +10,7 @@ mod expr;
 mod guards;
 mod header;
 mod helper;
+mod hoisted;
 mod inline;
 mod jumps;
 mod member;

@@ -24,13 +24,11 @@ impl Parser<'_> {
             out.push(stmt);
             return Ok(());
         };
-        if let [d @ Declaration { init: Some(Init::Expr(call)), is_static: false, .. }] = &declared[..]
-            && matches!(call.kind, ExprKind::Call { .. })
-        {
+        if let [d @ Declaration { init: Some(Init::Expr(call)), is_static: false, .. }] = &declared[..] {
             let target = Expr { kind: ExprKind::Ident(d.name.clone()), at: d.at, height: 1 };
             let kind = ExprKind::Assign(None, Box::new(target), Box::new(call.clone()));
             let set = Expr { kind, at: stmt.at, height: call.height + 1 };
-            if let Some(kind) = self.statements_of(&set) {
+            if let Some(kind) = self.statements_of(&set).or_else(|| self.hoisted(&set)) {
                 let ty = QType { constant: false, ..d.ty.clone() };
                 let plain = Declaration { init: None, ty, ..d.clone() };
                 out.push(Stmt { kind: StmtKind::Declare(vec![plain]), at: stmt.at });
@@ -139,7 +137,8 @@ impl Parser<'_> {
                 _ => {
                     let value = self.expression()?;
                     self.expect(";")?;
-                    self.statements_of(&value).unwrap_or_else(|| one_statement(value))
+                    let several = self.statements_of(&value).or_else(|| self.hoisted(&value));
+                    several.unwrap_or_else(|| one_statement(value))
                 }
             },
         };

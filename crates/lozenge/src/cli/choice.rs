@@ -39,7 +39,8 @@ pub struct Choice {
     #[arg(long, value_name = "L1,L2", value_parser = crate::machine::parse)]
     pub caches: Option<::polyhedral::locality::Caches>,
     /// Order of the loops: chosen by the compiler (auto), that of the program (none), or from a
-    /// file as `lozenge schedule` prints it [default: auto for C; of a functional program, its own loops unless those of auto are predicted to be much faster].
+    /// file as `lozenge schedule` prints it [default: auto for C; of a functional program, its own
+    /// loops unless those of auto are predicted to be much faster].
     #[arg(long, value_name = "auto|none|FILE")]
     pub schedule: Option<String>,
     /// Element type for a type parameter of the definition, such as `t=f64`; may be given several

@@ -26,8 +26,8 @@ pub(super) fn chosen(
 }
 
 /// By how much the affine scheduler's loops must be predicted to be faster, on one thread, than
-/// those that a program writes. Over the library, what it makes of these is predicted either to take
-/// less than a quarter of the time (products, stencils) or about half of it and more.
+/// those that a program writes. Over the library, what it makes of these is predicted either to
+/// take less than a quarter of the time (products, stencils) or about half of it and more.
 const WRITTEN: f64 = 2.5;
 
 /// The name of the loops of a program among the candidates.

@@ -232,7 +232,7 @@ impl Front {
         }
     }
 
-    /// Whether a strategy made the loops: of the command line, or one that has a name in the source.
+    /// Whether a strategy made the loops: of the command line, or one with a name in the source.
     fn is_by_strategy(&self, lowered: &Lowered, request: &Request) -> bool {
         let named = match &self.parsed {
             Parsed::Functional(checked) => functional::schedules(checked),
