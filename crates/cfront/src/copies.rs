@@ -120,8 +120,8 @@ fn functions<'t>(text: &'t str, tokens: &[Token]) -> Functions<'t> {
     found
 }
 
-/// Whether statements have loops, or calls of such functions, and one `return`, which is the last of
-/// them. Others compute a value by expressions, or are not taken.
+/// Whether statements have loops, or calls of such functions, and one `return`, which is the last
+/// of them. Others compute a value by expressions, or are not taken.
 fn ends_with_value(text: &str, body: &[Token], known: &Functions<'_>) -> bool {
     let words = |k: usize| if body[k].tok == Tok::Ident { word(text, &body[k]) } else { "" };
     let count = |named: &[&str]| (0..body.len()).filter(|k| named.contains(&words(*k))).count();

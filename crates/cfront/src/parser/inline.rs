@@ -95,7 +95,8 @@ impl Parser<'_> {
         Some(Inline { params, value: value? })
     }
 
-    /// Whether a value has a call of a function with loops, whose body takes the place of a statement.
+    /// Whether a value has a call of a function with loops, whose body takes the place of a
+    /// statement.
     fn calls_loops(&self, value: &Expr) -> bool {
         let has_loops = |function: &str| match self.scopes.lookup(function) {
             Some(Symbol::Function(declared)) => {
