@@ -18,6 +18,7 @@ mod boxes;
 mod choice;
 mod coherence;
 mod data_mapping;
+mod final_values;
 mod fusion;
 mod host_split;
 mod idle_rounds;
@@ -141,6 +142,8 @@ pub struct Mapped {
     pub parallel: usize,
     /// Nests of loops that the host runs.
     pub on_host: usize,
+    /// Whether there are barriers after steps which another form of the program may do without.
+    pub stepped: bool,
 }
 
 /// Maps a function.
@@ -374,5 +377,6 @@ fn mapped(
     let seconds = tile_sizes::seconds(model, &sized.items, options)?;
     let parallel = tile_sizes::heaviest(&sized.items).map_or(0, |kernel| kernel.parallel.len());
     let on_host = host_split::on_host(&sized.items);
-    Ok(Mapped { function, stages, notes, reassociated: false, seconds, parallel, on_host })
+    let stepped = mapped_tree::all_kernels(&sized.items).iter().any(|kernel| kernel.stepped);
+    Ok(Mapped { function, stages, notes, reassociated: false, seconds, parallel, on_host, stepped })
 }

@@ -4,10 +4,13 @@
 //! Each function here has a list of forms and asks the next one for each: forms of scalars, of
 //! sums, of what is overwritten, of the grid, of storage. [`Best`] keeps the better of two results.
 
-use loops::{Function, Stmt};
-use passes::{Of, SCALAR_REPLACEMENT, STORE_FORWARDING, Uses, expand_levels, propagate_copies};
+use loops::{Function, Name, Stmt};
+use passes::{
+    Of, PIVOT_SPLITTING, SCALAR_REPLACEMENT, STORE_FORWARDING, Uses, expand_levels, propagate_copies,
+};
 
-use super::{Grid, Mapped, Options, map_as_it_is, modulo_planes, old_values, privatisation, reductions};
+use super::{Grid, Mapped, Options, final_values, map_as_it_is, modulo_planes, old_values};
+use super::{privatisation, reductions};
 use super::{refusals, stays};
 use crate::fault::{self, Result};
 use crate::model::Model;
@@ -30,9 +33,10 @@ impl Best {
         });
     }
 
-    /// Whether the host has no loops to run.
+    /// Whether the host has no loops to run, and the cores no steps that another form may do
+    /// without.
     fn is_whole(&self) -> bool {
-        matches!(&self.0, Some(Ok(mapped)) if mapped.on_host == 0)
+        matches!(&self.0, Some(Ok(mapped)) if mapped.on_host == 0 && !mapped.stepped)
     }
 
     fn result(self) -> Result<Mapped> {
@@ -53,8 +57,10 @@ type Form = fn(&Function) -> Option<Function>;
 /// Forms of a function that is refused, or leaves loops to the host. Planes that take turns have
 /// numbers where steps are told apart. In a triangular nest the scalars of a sum have no elements
 /// for all iterations, and where it is stored it has; an element that is changed while others of
-/// its array are read needs a box of its own, and a scalar does not.
-const ELSE: [Form; 3] = [
+/// its array are read needs a box of its own, and a scalar does not. Split at the pivot of a step,
+/// loops over rows and columns are parallel.
+const ELSE: [Form; 4] = [
+    |function| PIVOT_SPLITTING.run(function),
     modulo_planes::in_turns,
     |function| STORE_FORWARDING.run(function),
     |function| SCALAR_REPLACEMENT.run(function),
@@ -77,7 +83,27 @@ pub(super) fn best(function: &Function, options: &Options) -> Result<Mapped> {
         }
         form(function).into_iter().for_each(|form| best.offer(with_sums(&form, options)));
     }
+    if !best.is_whole()
+        && let Some((renamed, arrays)) = with_final_values(function, options)
+    {
+        // Copies by the cores for loops that the host runs would be of no use.
+        if let Ok(mut mapped) = with_sums(&renamed, options)
+            && mapped.on_host == 0
+        {
+            let note = |array| format!("`{array}` gets only finished elements; a copy has the others");
+            mapped.notes.extend(arrays.iter().map(note));
+            best.offer(Ok(mapped));
+        }
+    }
     best.result()
+}
+
+/// The function with unfinished elements in arrays of their own; what cannot be told is left as it
+/// is.
+fn with_final_values(function: &Function, options: &Options) -> Option<(Function, Vec<Name>)> {
+    let ctx = isl::Ctx::new();
+    let renamed = || final_values::renamed(&Model::extract_in(&ctx, function)?.exact()?);
+    ctx.limited(options.operations, renamed).ok().flatten()
 }
 
 /// Maps a function with partial results for sums in blocks, or else in the order of the text.

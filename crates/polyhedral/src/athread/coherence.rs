@@ -85,6 +85,27 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                     "put the statements that write it into loops of their own",
                 );
             }
+            if written.part == other.part && other.level < written.level {
+                let stale = || -> Result<bool> {
+                    let (out, there) = (
+                        by_core(model, kernel, written, other.level)?,
+                        by_core(model, kernel, other, other.level)?,
+                    );
+                    let (Some(out), Some(there)) = (out, there) else { return Ok(true) };
+                    let both = out.intersect(&there).and_then(|both| both.is_empty());
+                    both.map(|empty| !empty).map_err(fault::library)
+                };
+                if stale()? {
+                    return because(
+                        format!(
+                            "a box of `{}` stays while {} writes to elements of it through another",
+                            written.array,
+                            labels(model, &sites, written, true)
+                        ),
+                        "read it from a second array, or put the statements into loops of their own",
+                    );
+                }
+            }
             let level = written.level.min(other.level);
             for w in sites.iter().filter(|s| s.touch.write && of_group(s, written)) {
                 for r in sites.iter().filter(|s| !s.touch.write && of_group(s, other)) {

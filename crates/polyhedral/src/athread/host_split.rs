@@ -70,6 +70,10 @@ pub(super) struct Kernel {
     /// Whether accesses of one array that never meet have boxes of their own, so that two planes of
     /// it are as two arrays.
     pub apart: bool,
+    /// Whether boxes end with what is reached in an iteration of the loops around the kernel.
+    pub ended: bool,
+    /// Whether a sequential loop was taken out of it, since it would be refused with that inside.
+    pub stepped: bool,
     /// What rounds its tiles are for.
     pub rounds: Rounds,
     /// Modelled seconds; 0 before its tiles are chosen.
@@ -79,9 +83,21 @@ pub(super) struct Kernel {
 impl Kernel {
     /// A kernel of which nothing is chosen yet.
     pub fn new(filter: SetText, outer: Vec<Member>, parallel: Vec<Member>, parts: Vec<Part>) -> Kernel {
-        let (sizes, groups, rounds) = (vec![], vec![], Rounds::default());
-        let (panel, whole, apart, cost) = (None, false, false, 0.0);
-        Kernel { filter, outer, parallel, sizes, parts, groups, panel, whole, apart, rounds, cost }
+        Kernel {
+            filter,
+            outer,
+            parallel,
+            sizes: Vec::new(),
+            parts,
+            groups: Vec::new(),
+            panel: None,
+            whole: false,
+            apart: false,
+            ended: false,
+            stepped: false,
+            rounds: Rounds::default(),
+            cost: 0.0,
+        }
     }
 }
 
@@ -207,9 +223,22 @@ fn items(
     }
 }
 
+/// A statement as a kernel whose one parallel loop has one iteration.
+pub(super) fn once(model: &Model, branch: &Branch, outer: &[Member]) -> Result<Kernel> {
+    let filter = read(model, &branch.filter)?;
+    let all = model.domain()?.intersect(&filter).map_err(fault::library)?;
+    let zero = isl::Val::int(&model.ctx, 0).and_then(|zero| all.constant_function(&zero));
+    let function = FunctionText::new(zero.map_err(fault::library)?.to_string());
+    let member = Member { function, coincident: true, code: LoopCode::Default };
+    let mut parts = Vec::new();
+    descend(model, &filter, Vec::new(), (*branch.child).clone(), &mut parts)?;
+    let outer = restricted(model, outer, &filter)?;
+    Ok(Kernel::new(branch.filter.clone(), outer, vec![member], parts))
+}
+
 /// The parts of a kernel below its parallel loops: since nothing is carried by those, their points
 /// can be distributed over what is below.
-fn descend(
+pub(super) fn descend(
     model: &Model,
     filter: &UnionSet,
     inner: Vec<Member>,

@@ -156,9 +156,9 @@ impl Mapper<'_> {
             .extents
             .iter()
             .zip(&group.corner)
-            .zip(dims)
-            .map(|((extent, corner), dim)| {
-                let end = dim.clone();
+            .zip(dims.iter().zip(&group.ends))
+            .map(|((extent, corner), (dim, end))| {
+                let end = end.as_ref().map_or_else(|| dim.clone(), |end| end.expr(at));
                 let left = tidy(&(end.clone() - corner.expr(at)));
                 match (&left, corner.clip) {
                     (Expr::Int(n), false) => Expr::Int((*n).min(*extent)),

@@ -25,7 +25,7 @@ use crate::tree::{Band, Node};
 type Refusable<T> = Result<std::result::Result<T, Diagnostic>>;
 
 /// A kernel with sizes and buffers, and a line about it; or why not. Where boxes of cores meet,
-/// accesses that never do get boxes of their own, and tiles begin where loops do.
+/// accesses that never do get boxes of their own, tiles begin where loops do, and boxes end there.
 pub(super) fn sized(model: &Model, kernel: Kernel, options: &Options) -> Refusable<(Kernel, String)> {
     let first = sized_as(model, kernel.clone(), options)?;
     if kernel.panel.is_some() || !first.as_ref().is_err_and(|refusal| refusal.code.0 == "P0803") {
@@ -36,11 +36,20 @@ pub(super) fn sized(model: &Model, kernel: Kernel, options: &Options) -> Refusab
     if apart.is_ok() {
         return Ok(apart);
     }
-    let shifted = match shifted_loops::from_first(model, &kernel)? {
-        Some(kernel) => sized_as(model, kernel, options)?,
-        None => return Ok(first),
-    };
-    Ok(if shifted.is_ok() { shifted } else { first })
+    let shifted = shifted_loops::from_first(model, &kernel)?;
+    if let Some(kernel) = &shifted {
+        let shifted = sized_as(model, kernel.clone(), options)?;
+        if shifted.is_ok() {
+            return Ok(shifted);
+        }
+    }
+    // As for loops that begin elsewhere: only where no box comes and goes beside one that stays.
+    if kernel.outer.is_empty() || kernel.parts.len() > 1 || !kernel.parts[0].inner.is_empty() {
+        return Ok(first);
+    }
+    let ended = Kernel { ended: true, ..shifted.unwrap_or(kernel) };
+    let ended = sized_as(model, ended, options)?;
+    Ok(if ended.is_ok() { ended } else { first })
 }
 
 /// As [`sized`], with boxes as the kernel says.
