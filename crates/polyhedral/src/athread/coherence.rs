@@ -107,8 +107,8 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                 }
             }
             let level = written.level.min(other.level);
-            for w in sites.iter().filter(|s| s.touch.write && of_group(s, written)) {
-                for r in sites.iter().filter(|s| !s.touch.write && of_group(s, other)) {
+            for w in sites.iter().filter(|s| s.touch.write && written.has(s)) {
+                for r in sites.iter().filter(|s| !s.touch.write && other.has(s)) {
                     let flows = || -> Result<bool> {
                         let (a, b) = (&model.statements[w.statement], &model.statements[r.statement]);
                         let pairs = w
@@ -148,7 +148,7 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
 fn labels(model: &Model, sites: &[Site], group: &Group, writing: bool) -> String {
     const MOST: usize = 4;
     let mut names: Vec<String> = Vec::new();
-    for site in sites.iter().filter(|s| (s.touch.write || !writing) && of_group(s, group)) {
+    for site in sites.iter().filter(|s| (s.touch.write || !writing) && group.has(s)) {
         let name = format!("`{}`", model.statements[site.statement].label);
         if !names.contains(&name) {
             names.push(name);
@@ -158,14 +158,6 @@ fn labels(model: &Model, sites: &[Site], group: &Group, writing: bool) -> String
     names.truncate(MOST);
     let more = if others > 0 { format!(" and {others} others") } else { String::new() };
     names.join(", ") + &more
-}
-
-fn of_group(site: &Site, group: &Group) -> bool {
-    group.part.is_none_or(|part| part == site.part)
-        && group
-            .accesses
-            .iter()
-            .any(|(statement, access)| *statement == site.statement && *access == site.access)
 }
 
 /// The box of a group by outer loops and the tile numbers that are mapped to cores; the outer loops

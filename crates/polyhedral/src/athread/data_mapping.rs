@@ -50,6 +50,16 @@ pub(super) struct Group {
     pub exchanged: bool,
 }
 
+impl Group {
+    /// Whether an access of the kernel goes to this buffer.
+    pub fn has(&self, site: &Site) -> bool {
+        self.part.is_none_or(|part| part == site.part)
+            && self.accesses.iter().any(|(statement, access)| {
+                *statement == site.statement && *access == site.access
+            })
+    }
+}
+
 /// An access of a kernel.
 pub(super) struct Site<'a> {
     pub part: usize,
