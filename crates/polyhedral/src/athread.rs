@@ -20,6 +20,7 @@ mod coherence;
 mod data_mapping;
 mod final_values;
 mod fusion;
+mod histograms;
 mod host_split;
 mod idle_rounds;
 mod mapped_loops;
@@ -34,6 +35,7 @@ mod privatisation;
 mod reductions;
 mod refusals;
 mod remainder_rounds;
+mod scans;
 mod search;
 mod shifted_loops;
 mod sizing;
@@ -176,7 +178,7 @@ fn stage<T>(ctx: &isl::Ctx, bound: u64, what: &str, work: impl FnOnce() -> Resul
 fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let ctx = isl::Ctx::new();
     let bound = options.operations;
-    let exact = || Model::extract_in(&ctx, function)?.exact();
+    let exact = || Model::with_whole_updates(&ctx, function)?.exact();
     let model = stage(&ctx, bound, "the model", exact).map_err(refusals::on_cores)?;
     if let Some(refusal) = guarded(&model).or_else(|| refusals::not_for_cores(&model)) {
         return Err(refusal);

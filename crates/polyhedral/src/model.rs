@@ -139,6 +139,20 @@ impl Model {
     /// # Errors
     /// As [`Model::extract`].
     pub(crate) fn extract_in(ctx: &Ctx, function: &Function) -> Result<Model> {
+        Model::extract_with(ctx, function, false)
+    }
+
+    /// As [`Model::extract_in`], where an update of an element that data tells is one of all
+    /// elements that it may be: it reads them and writes them, all but one as they were. So what is
+    /// said of it is exact, and loops that only do such updates of one element carry something.
+    ///
+    /// # Errors
+    /// As [`Model::extract`].
+    pub(crate) fn with_whole_updates(ctx: &Ctx, function: &Function) -> Result<Model> {
+        Model::extract_with(ctx, function, true)
+    }
+
+    fn extract_with(ctx: &Ctx, function: &Function, whole_updates: bool) -> Result<Model> {
         let function = label_all(function)?;
         let names: Vec<String> = function.sizes.iter().map(|name| readable(name)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -162,6 +176,8 @@ impl Model {
             loops: 0,
             scope: BTreeSet::new(),
             inexact: None,
+            extents: function.params.iter().map(|p| (p.name.clone(), p.dims.clone())).collect(),
+            whole_updates,
         };
         extraction.scope.extend(function.params.iter().map(|p| p.name.clone()));
         extraction.block(
@@ -298,6 +314,10 @@ struct Extraction {
     loops: usize,
     scope: BTreeSet<Name>,
     inexact: Option<Diagnostic>,
+    /// Extents of the arrays so far.
+    extents: BTreeMap<Name, Vec<Expr>>,
+    /// Whether updates of elements that data tells are updates of all that they may be.
+    whole_updates: bool,
 }
 
 /// Where the walk is.
@@ -362,6 +382,7 @@ impl Extraction {
                         return Err(fault::outside(&what, "its name hides that of another array"));
                     }
                     self.locals.push(local.clone());
+                    self.extents.insert(local.name.clone(), local.dims.clone());
                     let around = place.loops.iter().map(|around| around.number).collect();
                     self.scopes.insert(local.name.clone(), around);
                 }
@@ -425,10 +446,19 @@ impl Extraction {
         let (label, tuple, domain) = place.named(assign)?;
         let mut accesses = Vec::new();
         let inexact = &mut self.inexact;
+        let (whole, extents) = (self.whole_updates && assign.update.is_some(), &self.extents);
         let mut touch = |access: &Access, write: bool, reduction: Option<ReduceOp>| -> Result<()> {
             // Arithmetic on data may wrap around, also where it is on loop variables.
             let free = |e: &Expr| e.has_loads() || e.computes_data();
-            let (relation, refused) = relation(access, place, &domain, &free)?;
+            let (mut relation, mut refused) = relation(access, place, &domain, &free)?;
+            if refused.is_some()
+                && whole
+                && *access == assign.target
+                && let Some(dims) = extents.get(&access.array)
+                && let Some(inside) = inside(access, &relation, place, dims)?
+            {
+                (relation, refused) = (inside, None);
+            }
             let exact = refused.is_none();
             if let Some(refused) = refused {
                 inexact.get_or_insert(refused);
@@ -521,6 +551,33 @@ pub(crate) fn array_tuple(array: &str, path: &[Component]) -> String {
         });
     }
     if path.is_empty() { name } else { format!("{name}_p") }
+}
+
+/// Touched elements that the array of an access has at all; none if an extent is not affine.
+fn inside(access: &Access, relation: &Map, place: &Place, dims: &[Expr]) -> Result<Option<Map>> {
+    let mut ends = Vec::new();
+    for dim in dims {
+        match place.frame.function("the extent", dim) {
+            Ok(end) => ends.push(end),
+            Err(_) => return Ok(None),
+        }
+    }
+    let names = |prefix: &str| (0..dims.len()).map(|k| format!("{prefix}{k}")).collect::<Vec<_>>().join(", ");
+    let below =
+        (0..dims.len()).map(|k| format!("a{k} >= 0 and a{k} < e{k}")).collect::<Vec<_>>().join(" and ");
+    let below = format!("{{ [{}] -> [{}] : {below} }}", names("e"), names("a"));
+    let build = || -> isl::Result<Map> {
+        let from = place.frame.space();
+        let to = from.params()?.set_from_params()?.add_dims(Dim::SET, ends.len())?;
+        let all = Map::from_multi_pw_aff(&MultiPwAff::from_list(&from.map_to(&to)?, &ends)?)?;
+        let all = all.apply_range(&Map::read(from.ctx(), &below)?)?;
+        let all = all.set_tuple_name(Dim::Out, &array_tuple(&access.array, &access.path))?;
+        match relation.tuple_name(Dim::In)? {
+            Some(tuple) => relation.intersect(&all.set_tuple_name(Dim::In, &tuple)?),
+            None => relation.intersect(&all),
+        }
+    };
+    build().map(Some).map_err(fault::library)
 }
 
 /// From instances to the elements that an access may touch. A subscript that is not affine may be

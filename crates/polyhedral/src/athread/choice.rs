@@ -9,9 +9,10 @@ use passes::{
     Of, PIVOT_SPLITTING, SCALAR_REPLACEMENT, STORE_FORWARDING, Uses, expand_levels, propagate_copies,
 };
 
-use super::{Grid, Mapped, Options, final_values, map_as_it_is, modulo_planes, old_values};
-use super::{privatisation, reductions};
-use super::{refusals, stays};
+use super::histograms::{self, Private};
+use super::reductions::{self, Blocked};
+use super::{Grid, Mapped, Options, final_values, map_as_it_is, modulo_planes, multiversioning, old_values};
+use super::{privatisation, refusals, scans, stays};
 use crate::fault::{self, Result};
 use crate::model::Model;
 
@@ -112,12 +113,15 @@ fn with_sums(function: &Function, options: &Options) -> Result<Mapped> {
     if options.reassociate {
         updates = crate::optimize::reorderable(&updates);
     }
-    if let Some(blocked) = reductions::blocks(&updates, options)
+    if let Some(private) = histograms::private(&updates, options) {
+        return with_histograms(&updates, &private, options);
+    }
+    if let Some(blocked) = in_blocks(&updates, options)
         && let Ok(mut mapped) = with_copies(&reductions::ordered(&blocked.function), options)
     {
         mapped.reassociated = blocked.reassociated;
         // That partial results are combined by the host is said of them.
-        let combined: Vec<String> = blocked.targets.iter().map(|name| stays(&format!("`{name}`"))).collect();
+        let combined: Vec<String> = blocked.combined.iter().map(|names| stays(names)).collect();
         mapped.notes.retain(|note| !combined.contains(note));
         mapped.notes.extend(blocked.notes);
         return Ok(mapped);
@@ -135,13 +139,59 @@ fn with_sums(function: &Function, options: &Options) -> Result<Mapped> {
             Ok(mapped)
         }
         Err(mut refusal) => {
-            if refusal.code.0 == "P0801" {
+            if ["P0801", "P0802", "P0803"].contains(&refusal.code.0) {
                 let permissions: Vec<String> = permissions.map(|(_, permission)| permission).collect();
                 refusal.help.splice(0..0, permissions);
             }
             Err(refusal)
         }
     }
+}
+
+/// Maps a function with histograms, for sizes up to bounds; beyond them the host runs it.
+fn with_histograms(function: &Function, private: &Private, options: &Options) -> Result<Mapped> {
+    let (array, elements, bytes) = &private.largest;
+    if *bytes > options.ldm {
+        return Err(refusals::too_many_elements(array, *elements, *bytes, options.ldm));
+    }
+    let inside = in_blocks(&private.function, options);
+    let form = inside.as_ref().map_or(&private.function, |blocked| &blocked.function);
+    let mut mapped = with_copies(&reductions::ordered(form), options)?;
+    let combined = inside.iter().flat_map(|blocked| &blocked.combined).map(|names| stays(names));
+    let combined: Vec<String> = combined.collect();
+    mapped.notes.retain(|note| !combined.contains(note));
+    mapped.notes.extend(inside.iter().flat_map(|blocked| blocked.notes.clone()));
+    mapped.reassociated = private.reassociated || inside.as_ref().is_some_and(|blocked| blocked.reassociated);
+    let copies = private
+        .targets
+        .iter()
+        .map(|name| format!("blocks of iterations have copies of `{name}` of their own"));
+    mapped.notes.extend(copies);
+    if private.bounds.is_empty() {
+        return Ok(mapped);
+    }
+    let host = Mapped {
+        function: reductions::ordered(function),
+        notes: vec!["for larger sizes the host runs all".to_owned()],
+        stages: mapped.stages.clone(),
+        ..mapped.clone()
+    };
+    Ok(multiversioning::either(&private.bounds, mapped, host))
+}
+
+/// The function with partial results for scans and reductions; none if there are none.
+pub(super) fn in_blocks(function: &Function, options: &Options) -> Option<Blocked> {
+    let Some(mut scans) = scans::blocks(function, options) else {
+        return reductions::blocks(function, options);
+    };
+    if let Some(sums) = reductions::blocks(&scans.function, options) {
+        scans.function = sums.function;
+        scans.reassociated |= sums.reassociated;
+        scans.notes.extend(sums.notes);
+        scans.targets.extend(sums.targets);
+        scans.combined.extend(sums.combined);
+    }
+    Some(scans)
 }
 
 /// Maps a function as it is, or with copies of what arrays had before.

@@ -54,9 +54,10 @@ impl Group {
     /// Whether an access of the kernel goes to this buffer.
     pub fn has(&self, site: &Site) -> bool {
         self.part.is_none_or(|part| part == site.part)
-            && self.accesses.iter().any(|(statement, access)| {
-                *statement == site.statement && *access == site.access
-            })
+            && self
+                .accesses
+                .iter()
+                .any(|(statement, access)| *statement == site.statement && *access == site.access)
     }
 }
 

@@ -145,7 +145,7 @@ fn growth(model: &Model, kernel: &Kernel, group: Group) -> Result<Shape> {
         let slope = group.extents.iter().zip(&grown).map(|(a, b)| (*b - *a) as f64 / SAMPLE as f64);
         slopes.push(slope.collect::<Vec<_>>());
     }
-    let may_stay = may_stay(model, kernel, &group);
+    let may_stay = may_stay(model, kernel, &group) && multicast::is_common(model, kernel, &group)?;
     Ok(Shape { base: group.extents.clone(), slopes, group, may_stay })
 }
 

@@ -150,7 +150,14 @@ impl Region {
     /// one on. Of as many blocks as there are looks each counts. Of a block that cores share, each
     /// of whom has a tile of it, the later loops have those of the first or of the last tile, which
     /// of them are more.
-    fn count(&self, blocks: &Blocks, before: &mut Vec<(i64, i64)>, times: f64, looks: i64, counts: &mut [f64]) {
+    fn count(
+        &self,
+        blocks: &Blocks,
+        before: &mut Vec<(i64, i64)>,
+        times: f64,
+        looks: i64,
+        counts: &mut [f64],
+    ) {
         let own = before.len();
         let (low, high) = self.between(before);
         let unit = blocks.units[own].max(1);
