@@ -85,26 +85,15 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                     "put the statements that write it into loops of their own",
                 );
             }
-            if written.part == other.part && other.level < written.level {
-                let stale = || -> Result<bool> {
-                    let (out, there) = (
-                        by_core(model, kernel, written, other.level)?,
-                        by_core(model, kernel, other, other.level)?,
-                    );
-                    let (Some(out), Some(there)) = (out, there) else { return Ok(true) };
-                    let both = out.intersect(&there).and_then(|both| both.is_empty());
-                    both.map(|empty| !empty).map_err(fault::library)
-                };
-                if stale()? {
-                    return because(
-                        format!(
-                            "a box of `{}` stays while {} writes to elements of it through another",
-                            written.array,
-                            labels(model, &sites, written, true)
-                        ),
-                        "read it from a second array, or put the statements into loops of their own",
-                    );
-                }
+            if goes_stale(model, kernel, written, other)? {
+                return because(
+                    format!(
+                        "a box of `{}` stays while {} writes to elements of it through another",
+                        written.array,
+                        labels(model, &sites, written, true)
+                    ),
+                    "read it from a second array, or put the statements into loops of their own",
+                );
             }
             let level = written.level.min(other.level);
             for w in sites.iter().filter(|s| s.touch.write && written.has(s)) {
@@ -142,6 +131,17 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
         }
     }
     Ok(None)
+}
+
+/// Whether a box stays while another one of its part, which has elements of it, goes out.
+fn goes_stale(model: &Model, kernel: &Kernel, written: &Group, other: &Group) -> Result<bool> {
+    if written.part != other.part || other.level >= written.level {
+        return Ok(false);
+    }
+    let at = |group: &Group| by_core(model, kernel, group, other.level);
+    let (Some(out), Some(there)) = (at(written)?, at(other)?) else { return Ok(true) };
+    let both = out.intersect(&there).and_then(|both| both.is_empty());
+    both.map(|empty| !empty).map_err(fault::library)
 }
 
 /// The statements that have a group's accesses, or write by them: as many as a reader can follow.
