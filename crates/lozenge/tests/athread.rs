@@ -240,9 +240,9 @@ fn kernels_on_the_second_chip() {
     });
 }
 
-/// Planes that take turns, workspaces, loops that begin where the one around them is, steps of which
-/// rows and columns are part, scans and histograms: every loop nest on the cores, at small, prime
-/// and ragged sizes.
+/// Planes that take turns, workspaces, loops that begin where the one around them is, steps that
+/// rows and columns are part of, scans and histograms: every loop nest on the cores, at small,
+/// prime and ragged sizes.
 #[test]
 fn programs_of_several_regions() {
     type Sizes = [i64; 3];

@@ -35,8 +35,8 @@ pub(super) struct Group {
     pub extents: Vec<i64>,
     /// Its corner over the schedule's dimensions and the sizes.
     pub corner: Vec<Corner>,
-    /// Where it ends at most in each dimension, over the loops around the kernel; none where that is
-    /// the end of the array, or is not asked for.
+    /// Where it ends at most in each dimension, over the loops around the kernel; none where that
+    /// is the end of the array, or is not asked for.
     pub ends: Vec<Option<Corner>>,
     /// Whether it is brought in.
     pub get: bool,

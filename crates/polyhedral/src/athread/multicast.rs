@@ -280,9 +280,9 @@ pub(super) fn vectors(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut
     Ok(any)
 }
 
-/// Whether two tiles of the parallel loops need an element of a group at all. A box that only a loop
-/// inside moves may still be another one in each tile: where that loop runs over the iterations of
-/// the tile.
+/// Whether two tiles of the parallel loops need an element of a group at all. A box that only a
+/// loop inside moves may still be another one in each tile: where that loop runs over the
+/// iterations of the tile.
 pub(super) fn is_common(model: &Model, kernel: &Kernel, group: &Group) -> Result<bool> {
     let sites = data_mapping::sites(model, kernel);
     let own: Vec<&Site> = sites.iter().filter(|site| group.has(site)).collect();
