@@ -1,6 +1,8 @@
 lozenge compile chain.c --target athread
 lozenge compile dot.loops --target athread
-lozenge compile wall.loops --target athread
+lozenge compile wall.loops --target athread -o wall | head -1
+printf 'void f(int n, const int *restrict p, long h[restrict 20000]) {\n#pragma scop\n  for (int i = 0; i < n; i++)\n    h[p[i]] += 1;\n#pragma endscop\n}\n' > many.c; lozenge compile many.c --target athread
+printf 'void f(int n, const int *restrict p, double h[restrict 50]) {\n#pragma scop\n  for (int i = 0; i < n; i++)\n    h[p[i]] += 1;\n#pragma endscop\n}\n' > sums.c; lozenge compile sums.c --target athread
 lozenge compile history.c --target athread
 lozenge compile wave.c --target athread
 lozenge compile gathers.loz --def gathered --strategy choose --target athread

@@ -84,6 +84,8 @@ methods! { Map;
     pub as_pw_multi_aff(take self) -> PwMultiAff = isl_map_as_pw_multi_aff;
     /// Least value of each output by itself.
     pub min_multi_pw_aff(take self) -> MultiPwAff = isl_map_min_multi_pw_aff;
+    /// Greatest value of each output by itself.
+    pub max_multi_pw_aff(take self) -> MultiPwAff = isl_map_max_multi_pw_aff;
     /// Keeps the second half of a wrapped range.
     pub range_factor_range(take self) -> Map = isl_map_range_factor_range;
     /// Keeps the first half of a wrapped range.

@@ -240,15 +240,18 @@ fn kernels_on_the_second_chip() {
     });
 }
 
-/// Planes that take turns, workspaces, and loops that begin where the one around them is: every
-/// loop nest on the cores, at small, prime and ragged sizes.
+/// Planes that take turns, workspaces, loops that begin where the one around them is, steps that
+/// rows and columns are part of, scans and histograms: every loop nest on the cores, at small,
+/// prime and ragged sizes.
 #[test]
 fn programs_of_several_regions() {
     type Sizes = [i64; 3];
-    let programs: [(&str, &[i64], &[Sizes]); 3] = [
+    let programs: [(&str, &[i64], &[Sizes]); 5] = [
         ("planes", &[5, 67, 41], &[[5, 67, 41], [6, 131, 7], [0, 5, 3], [1, 1, 1], [3, 2, 3], [2, 0, 0]]),
         ("workspaces", &[7, 5, 33], &[[7, 5, 33], [13, 7, 67], [1, 1, 1], [0, 3, 2], [3, 0, 2], [2, 3, 0]]),
         ("factors", &[37], &[[37, 0, 0], [67, 0, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0]]),
+        ("counts", &[500, 20], &[[500, 20, 0], [1009, 31, 0], [67, 131, 0], [0, 5, 0], [0, 0, 0], [1, 1, 0]]),
+        ("steps", &[37, 29], &[[37, 29, 0], [67, 131, 0], [5, 0, 0], [0, 5, 0], [1, 1, 0], [2, 3, 0]]),
     ];
     let jobs: Vec<(usize, usize)> = (0..programs.len()).flat_map(|p| [0, 1, 5].map(|s| (p, s))).collect();
     each(&jobs, |emulator, compiler, (p, s)| {

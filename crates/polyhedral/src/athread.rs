@@ -18,7 +18,9 @@ mod boxes;
 mod choice;
 mod coherence;
 mod data_mapping;
+mod final_values;
 mod fusion;
+mod histograms;
 mod host_split;
 mod idle_rounds;
 mod mapped_loops;
@@ -33,6 +35,7 @@ mod privatisation;
 mod reductions;
 mod refusals;
 mod remainder_rounds;
+mod scans;
 mod search;
 mod shifted_loops;
 mod sizing;
@@ -141,6 +144,8 @@ pub struct Mapped {
     pub parallel: usize,
     /// Nests of loops that the host runs.
     pub on_host: usize,
+    /// Whether there are barriers after steps which another form of the program may do without.
+    pub stepped: bool,
 }
 
 /// Maps a function.
@@ -173,7 +178,7 @@ fn stage<T>(ctx: &isl::Ctx, bound: u64, what: &str, work: impl FnOnce() -> Resul
 fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let ctx = isl::Ctx::new();
     let bound = options.operations;
-    let exact = || Model::extract_in(&ctx, function)?.exact();
+    let exact = || Model::with_whole_updates(&ctx, function)?.exact();
     let model = stage(&ctx, bound, "the model", exact).map_err(refusals::on_cores)?;
     if let Some(refusal) = guarded(&model).or_else(|| refusals::not_for_cores(&model)) {
         return Err(refusal);
@@ -374,5 +379,6 @@ fn mapped(
     let seconds = tile_sizes::seconds(model, &sized.items, options)?;
     let parallel = tile_sizes::heaviest(&sized.items).map_or(0, |kernel| kernel.parallel.len());
     let on_host = host_split::on_host(&sized.items);
-    Ok(Mapped { function, stages, notes, reassociated: false, seconds, parallel, on_host })
+    let stepped = mapped_tree::all_kernels(&sized.items).iter().any(|kernel| kernel.stepped);
+    Ok(Mapped { function, stages, notes, reassociated: false, seconds, parallel, on_host, stepped })
 }

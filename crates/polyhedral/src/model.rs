@@ -8,17 +8,19 @@
 //! dimension. A loop whose bounds are data is one statement with all that is in it (`nest`). Left
 //! out: copies and waits (they belong to a mapped program, not to one that is to be scheduled).
 
+mod elements;
 pub(crate) mod nest;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use isl::{Ctx, Dim, Map, MultiPwAff, Set, Space, UnionMap, UnionSet};
+use isl::{Ctx, Dim, Map, Set, Space, UnionMap, UnionSet};
 use loops::visit::{assigns, nodes};
 use loops::{
     Access, ArrayDecl, Assign, Component, Diagnostic, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp,
     Stmt,
 };
 
+use self::elements::{inside, relation};
 use crate::affine::Frame;
 use crate::fault::{self, Result};
 use crate::memo::Memos;
@@ -139,6 +141,20 @@ impl Model {
     /// # Errors
     /// As [`Model::extract`].
     pub(crate) fn extract_in(ctx: &Ctx, function: &Function) -> Result<Model> {
+        Model::extract_with(ctx, function, false)
+    }
+
+    /// As [`Model::extract_in`], where an update of an element that data tells is one of all
+    /// elements that it may be: it reads them and writes them, all but one as they were. So what is
+    /// said of it is exact, and loops that only do such updates of one element carry something.
+    ///
+    /// # Errors
+    /// As [`Model::extract`].
+    pub(crate) fn with_whole_updates(ctx: &Ctx, function: &Function) -> Result<Model> {
+        Model::extract_with(ctx, function, true)
+    }
+
+    fn extract_with(ctx: &Ctx, function: &Function, whole_updates: bool) -> Result<Model> {
         let function = label_all(function)?;
         let names: Vec<String> = function.sizes.iter().map(|name| readable(name)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -162,6 +178,8 @@ impl Model {
             loops: 0,
             scope: BTreeSet::new(),
             inexact: None,
+            extents: function.params.iter().map(|p| (p.name.clone(), p.dims.clone())).collect(),
+            whole_updates,
         };
         extraction.scope.extend(function.params.iter().map(|p| p.name.clone()));
         extraction.block(
@@ -298,6 +316,10 @@ struct Extraction {
     loops: usize,
     scope: BTreeSet<Name>,
     inexact: Option<Diagnostic>,
+    /// Extents of the arrays so far.
+    extents: BTreeMap<Name, Vec<Expr>>,
+    /// Whether updates of elements that data tells are updates of all that they may be.
+    whole_updates: bool,
 }
 
 /// Where the walk is.
@@ -362,6 +384,7 @@ impl Extraction {
                         return Err(fault::outside(&what, "its name hides that of another array"));
                     }
                     self.locals.push(local.clone());
+                    self.extents.insert(local.name.clone(), local.dims.clone());
                     let around = place.loops.iter().map(|around| around.number).collect();
                     self.scopes.insert(local.name.clone(), around);
                 }
@@ -425,10 +448,19 @@ impl Extraction {
         let (label, tuple, domain) = place.named(assign)?;
         let mut accesses = Vec::new();
         let inexact = &mut self.inexact;
+        let (whole, extents) = (self.whole_updates && assign.update.is_some(), &self.extents);
         let mut touch = |access: &Access, write: bool, reduction: Option<ReduceOp>| -> Result<()> {
             // Arithmetic on data may wrap around, also where it is on loop variables.
             let free = |e: &Expr| e.has_loads() || e.computes_data();
-            let (relation, refused) = relation(access, place, &domain, &free)?;
+            let (mut relation, mut refused) = relation(access, place, &domain, &free)?;
+            if refused.is_some()
+                && whole
+                && *access == assign.target
+                && let Some(dims) = extents.get(&access.array)
+                && let Some(inside) = inside(access, &relation, place, dims)?
+            {
+                (relation, refused) = (inside, None);
+            }
             let exact = refused.is_none();
             if let Some(refused) = refused {
                 inexact.get_or_insert(refused);
@@ -521,40 +553,4 @@ pub(crate) fn array_tuple(array: &str, path: &[Component]) -> String {
         });
     }
     if path.is_empty() { name } else { format!("{name}_p") }
-}
-
-/// From instances to the elements that an access may touch. A subscript that is not affine may be
-/// any number if it is `free`; then the second part says why.
-fn relation(
-    access: &Access,
-    place: &Place,
-    domain: &Set,
-    free: &dyn Fn(&Expr) -> bool,
-) -> Result<(Map, Option<Diagnostic>)> {
-    let role = format!("the subscript of `{access}`:");
-    let (mut subscripts, mut any, mut inexact) = (Vec::new(), Vec::new(), None);
-    for (k, e) in access.indices.iter().enumerate() {
-        match place.frame.function(&role, e) {
-            Ok(function) => subscripts.push(function),
-            Err(refused) if free(e) && fault::is_not_affine(&refused) => {
-                inexact.get_or_insert(refused);
-                any.push(k);
-                subscripts.push(place.frame.function(&role, &Expr::Int(0))?);
-            }
-            Err(refused) => return Err(refused),
-        }
-    }
-    let build = || -> isl::Result<Map> {
-        let from = place.frame.space();
-        let to = from.params()?.set_from_params()?.add_dims(Dim::SET, subscripts.len())?;
-        let function = MultiPwAff::from_list(&from.map_to(&to)?, &subscripts)?;
-        let mut map = Map::from_multi_pw_aff(&function)?;
-        for k in any {
-            map = map.eliminate(Dim::Out, k, 1)?;
-        }
-        let map = map.set_tuple_name(Dim::Out, &array_tuple(&access.array, &access.path))?;
-        let tuple = domain.tuple_name()?.unwrap_or_default();
-        map.set_tuple_name(Dim::In, &tuple)?.intersect_domain(domain)
-    };
-    Ok((build().map_err(fault::library)?, inexact))
 }

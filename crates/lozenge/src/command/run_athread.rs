@@ -212,7 +212,8 @@ fn one_function(arguments: &Run, request: &Request, front: &Front) -> Result<Out
             Failure::refused("X0006", "only one definition can be run at a time").help("name it with --def")
         );
     };
-    let inputs = bind::inputs(function, &sizes, &arrays, &std::collections::BTreeMap::new(), arguments.seed)?;
+    let ranges = crate::check::ranges(None, function, None, &sizes);
+    let inputs = bind::inputs(function, &sizes, &arrays, &ranges, arguments.seed)?;
 
     let original = Program { functions: vec![function.clone()] };
     // The host file has the interface that functions have by default, however they were translated.

@@ -176,6 +176,7 @@ fn map_all(front: &Front, request: &Request, way: Way) -> Result<Vec<OnCores>, F
                     seconds: 0.0,
                     parallel: 0,
                     on_host: 1,
+                    stepped: false,
                 };
                 all.push(OnCores { original, mapped });
             }
@@ -338,6 +339,7 @@ fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request)
         seconds: 0.0,
         parallel: 0,
         on_host: 0,
+        stepped: false,
     })
 }
 

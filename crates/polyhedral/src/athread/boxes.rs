@@ -189,6 +189,26 @@ pub(super) fn reached(model: &Model, kernel: &Kernel, site: &Site) -> Result<Uni
     once().map_err(fault::library)
 }
 
+/// Where the elements end that accesses touch in an iteration of the loops around a kernel, in each
+/// dimension in which that moves with these loops.
+pub(super) fn ends(model: &Model, kernel: &Kernel, sites: &[&Site]) -> Result<Vec<Option<Corner>>> {
+    let none = || vec![None; sites.first().map_or(0, |site| site.access.indices.len())];
+    if kernel.outer.is_empty() {
+        return Ok(none());
+    }
+    let Some(reached) = touched(model, kernel, sites, 0)? else { return Ok(none()) };
+    let last = || -> isl::Result<Vec<Option<Corner>>> {
+        let end = |last: &PwAff| -> isl::Result<Option<Corner>> {
+            let pieces = last.coalesce()?.pieces()?;
+            let [(_, aff)] = pieces.as_slice() else { return Ok(None) };
+            let last = Corner::of(model, aff)?.filter(|last| !last.dims.is_empty());
+            Ok(last.map(|last| Corner { constant: last.constant + 1, ..last }))
+        };
+        reached.coalesce()?.max_multi_pw_aff()?.pw_affs()?.iter().map(end).collect()
+    };
+    last().map_err(fault::library)
+}
+
 /// The elements that accesses touch in a tile, by the numbers of the tile loops.
 pub(super) fn touched(model: &Model, kernel: &Kernel, sites: &[&Site], level: usize) -> Result<Option<Map>> {
     let mut all = UnionMap::empty(&model.ctx).map_err(fault::library)?;
@@ -285,6 +305,9 @@ pub(super) fn box_map(model: &Model, kernel: &Kernel, group: &Group) -> Result<O
         let corner = corner.text();
         conditions
             .push(format!("a{k} >= 0 and a{k} < {dim} and a{k} >= {corner} and a{k} < {corner} + {extent}"));
+        if let Some(end) = &group.ends[k] {
+            conditions.push(format!("a{k} < {}", end.text()));
+        }
     }
     let array =
         group.accesses.first().map(|(_, access)| crate::model::array_tuple(&access.array, &access.path));

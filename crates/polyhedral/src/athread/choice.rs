@@ -4,11 +4,15 @@
 //! Each function here has a list of forms and asks the next one for each: forms of scalars, of
 //! sums, of what is overwritten, of the grid, of storage. [`Best`] keeps the better of two results.
 
-use loops::{Function, Stmt};
-use passes::{Of, SCALAR_REPLACEMENT, STORE_FORWARDING, Uses, expand_levels, propagate_copies};
+use loops::{Function, Name, Stmt};
+use passes::{
+    Of, PIVOT_SPLITTING, SCALAR_REPLACEMENT, STORE_FORWARDING, Uses, expand_levels, propagate_copies,
+};
 
-use super::{Grid, Mapped, Options, map_as_it_is, modulo_planes, old_values, privatisation, reductions};
-use super::{refusals, stays};
+use super::histograms::{self, Private};
+use super::reductions::{self, Blocked};
+use super::{Grid, Mapped, Options, final_values, map_as_it_is, modulo_planes, multiversioning, old_values};
+use super::{privatisation, refusals, scans, stays};
 use crate::fault::{self, Result};
 use crate::model::Model;
 
@@ -30,9 +34,10 @@ impl Best {
         });
     }
 
-    /// Whether the host has no loops to run.
+    /// Whether the host has no loops to run, and the cores no steps that another form may do
+    /// without.
     fn is_whole(&self) -> bool {
-        matches!(&self.0, Some(Ok(mapped)) if mapped.on_host == 0)
+        matches!(&self.0, Some(Ok(mapped)) if mapped.on_host == 0 && !mapped.stepped)
     }
 
     fn result(self) -> Result<Mapped> {
@@ -53,8 +58,10 @@ type Form = fn(&Function) -> Option<Function>;
 /// Forms of a function that is refused, or leaves loops to the host. Planes that take turns have
 /// numbers where steps are told apart. In a triangular nest the scalars of a sum have no elements
 /// for all iterations, and where it is stored it has; an element that is changed while others of
-/// its array are read needs a box of its own, and a scalar does not.
-const ELSE: [Form; 3] = [
+/// its array are read needs a box of its own, and a scalar does not. Split at the pivot of a step,
+/// loops over rows and columns are parallel.
+const ELSE: [Form; 4] = [
+    |function| PIVOT_SPLITTING.run(function),
     modulo_planes::in_turns,
     |function| STORE_FORWARDING.run(function),
     |function| SCALAR_REPLACEMENT.run(function),
@@ -77,7 +84,27 @@ pub(super) fn best(function: &Function, options: &Options) -> Result<Mapped> {
         }
         form(function).into_iter().for_each(|form| best.offer(with_sums(&form, options)));
     }
+    if !best.is_whole()
+        && let Some((renamed, arrays)) = with_final_values(function, options)
+    {
+        // Copies by the cores for loops that the host runs would be of no use.
+        if let Ok(mut mapped) = with_sums(&renamed, options)
+            && mapped.on_host == 0
+        {
+            let note = |array| format!("`{array}` gets only finished elements; a copy has the others");
+            mapped.notes.extend(arrays.iter().map(note));
+            best.offer(Ok(mapped));
+        }
+    }
     best.result()
+}
+
+/// The function with unfinished elements in arrays of their own; what cannot be told is left as it
+/// is.
+fn with_final_values(function: &Function, options: &Options) -> Option<(Function, Vec<Name>)> {
+    let ctx = isl::Ctx::new();
+    let renamed = || final_values::renamed(&Model::extract_in(&ctx, function)?.exact()?);
+    ctx.limited(options.operations, renamed).ok().flatten()
 }
 
 /// Maps a function with partial results for sums in blocks, or else in the order of the text.
@@ -86,12 +113,15 @@ fn with_sums(function: &Function, options: &Options) -> Result<Mapped> {
     if options.reassociate {
         updates = crate::optimize::reorderable(&updates);
     }
-    if let Some(blocked) = reductions::blocks(&updates, options)
+    if let Some(private) = histograms::private(&updates, options) {
+        return with_histograms(&updates, &private, options);
+    }
+    if let Some(blocked) = in_blocks(&updates, options)
         && let Ok(mut mapped) = with_copies(&reductions::ordered(&blocked.function), options)
     {
         mapped.reassociated = blocked.reassociated;
         // That partial results are combined by the host is said of them.
-        let combined: Vec<String> = blocked.targets.iter().map(|name| stays(&format!("`{name}`"))).collect();
+        let combined: Vec<String> = blocked.combined.iter().map(|names| stays(names)).collect();
         mapped.notes.retain(|note| !combined.contains(note));
         mapped.notes.extend(blocked.notes);
         return Ok(mapped);
@@ -109,13 +139,59 @@ fn with_sums(function: &Function, options: &Options) -> Result<Mapped> {
             Ok(mapped)
         }
         Err(mut refusal) => {
-            if refusal.code.0 == "P0801" {
+            if ["P0801", "P0802", "P0803"].contains(&refusal.code.0) {
                 let permissions: Vec<String> = permissions.map(|(_, permission)| permission).collect();
                 refusal.help.splice(0..0, permissions);
             }
             Err(refusal)
         }
     }
+}
+
+/// Maps a function with histograms, for sizes up to bounds; beyond them the host runs it.
+fn with_histograms(function: &Function, private: &Private, options: &Options) -> Result<Mapped> {
+    let (array, elements, bytes) = &private.largest;
+    if *bytes > options.ldm {
+        return Err(refusals::too_many_elements(array, *elements, *bytes, options.ldm));
+    }
+    let inside = in_blocks(&private.function, options);
+    let form = inside.as_ref().map_or(&private.function, |blocked| &blocked.function);
+    let mut mapped = with_copies(&reductions::ordered(form), options)?;
+    let combined = inside.iter().flat_map(|blocked| &blocked.combined).map(|names| stays(names));
+    let combined: Vec<String> = combined.collect();
+    mapped.notes.retain(|note| !combined.contains(note));
+    mapped.notes.extend(inside.iter().flat_map(|blocked| blocked.notes.clone()));
+    mapped.reassociated = private.reassociated || inside.as_ref().is_some_and(|blocked| blocked.reassociated);
+    let copies = private
+        .targets
+        .iter()
+        .map(|name| format!("blocks of iterations have copies of `{name}` of their own"));
+    mapped.notes.extend(copies);
+    if private.bounds.is_empty() {
+        return Ok(mapped);
+    }
+    let host = Mapped {
+        function: reductions::ordered(function),
+        notes: vec!["for larger sizes the host runs all".to_owned()],
+        stages: mapped.stages.clone(),
+        ..mapped.clone()
+    };
+    Ok(multiversioning::either(&private.bounds, mapped, host))
+}
+
+/// The function with partial results for scans and reductions; none if there are none.
+pub(super) fn in_blocks(function: &Function, options: &Options) -> Option<Blocked> {
+    let Some(mut scans) = scans::blocks(function, options) else {
+        return reductions::blocks(function, options);
+    };
+    if let Some(sums) = reductions::blocks(&scans.function, options) {
+        scans.function = sums.function;
+        scans.reassociated |= sums.reassociated;
+        scans.notes.extend(sums.notes);
+        scans.targets.extend(sums.targets);
+        scans.combined.extend(sums.combined);
+    }
+    Some(scans)
 }
 
 /// Maps a function as it is, or with copies of what arrays had before.

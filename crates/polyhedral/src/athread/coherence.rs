@@ -85,9 +85,19 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                     "put the statements that write it into loops of their own",
                 );
             }
+            if goes_stale(model, kernel, written, other)? {
+                return because(
+                    format!(
+                        "a box of `{}` stays while {} writes to elements of it through another",
+                        written.array,
+                        labels(model, &sites, written, true)
+                    ),
+                    "read it from a second array, or put the statements into loops of their own",
+                );
+            }
             let level = written.level.min(other.level);
-            for w in sites.iter().filter(|s| s.touch.write && of_group(s, written)) {
-                for r in sites.iter().filter(|s| !s.touch.write && of_group(s, other)) {
+            for w in sites.iter().filter(|s| s.touch.write && written.has(s)) {
+                for r in sites.iter().filter(|s| !s.touch.write && other.has(s)) {
                     let flows = || -> Result<bool> {
                         let (a, b) = (&model.statements[w.statement], &model.statements[r.statement]);
                         let pairs = w
@@ -123,11 +133,22 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
     Ok(None)
 }
 
+/// Whether a box stays while another one of its part, which has elements of it, goes out.
+fn goes_stale(model: &Model, kernel: &Kernel, written: &Group, other: &Group) -> Result<bool> {
+    if written.part != other.part || other.level >= written.level {
+        return Ok(false);
+    }
+    let at = |group: &Group| by_core(model, kernel, group, other.level);
+    let (Some(out), Some(there)) = (at(written)?, at(other)?) else { return Ok(true) };
+    let both = out.intersect(&there).and_then(|both| both.is_empty());
+    both.map(|empty| !empty).map_err(fault::library)
+}
+
 /// The statements that have a group's accesses, or write by them: as many as a reader can follow.
 fn labels(model: &Model, sites: &[Site], group: &Group, writing: bool) -> String {
     const MOST: usize = 4;
     let mut names: Vec<String> = Vec::new();
-    for site in sites.iter().filter(|s| (s.touch.write || !writing) && of_group(s, group)) {
+    for site in sites.iter().filter(|s| (s.touch.write || !writing) && group.has(s)) {
         let name = format!("`{}`", model.statements[site.statement].label);
         if !names.contains(&name) {
             names.push(name);
@@ -137,14 +158,6 @@ fn labels(model: &Model, sites: &[Site], group: &Group, writing: bool) -> String
     names.truncate(MOST);
     let more = if others > 0 { format!(" and {others} others") } else { String::new() };
     names.join(", ") + &more
-}
-
-fn of_group(site: &Site, group: &Group) -> bool {
-    group.part.is_none_or(|part| part == site.part)
-        && group
-            .accesses
-            .iter()
-            .any(|(statement, access)| *statement == site.statement && *access == site.access)
 }
 
 /// The box of a group by outer loops and the tile numbers that are mapped to cores; the outer loops

@@ -35,6 +35,9 @@ pub(super) struct Group {
     pub extents: Vec<i64>,
     /// Its corner over the schedule's dimensions and the sizes.
     pub corner: Vec<Corner>,
+    /// Where it ends at most in each dimension, over the loops around the kernel; none where that
+    /// is the end of the array, or is not asked for.
+    pub ends: Vec<Option<Corner>>,
     /// Whether it is brought in.
     pub get: bool,
     /// Whether it is brought out.
@@ -45,6 +48,17 @@ pub(super) struct Group {
     pub kept: bool,
     /// Whether the cores have it in local memory already, other parts each, and may exchange it.
     pub exchanged: bool,
+}
+
+impl Group {
+    /// Whether an access of the kernel goes to this buffer.
+    pub fn has(&self, site: &Site) -> bool {
+        self.part.is_none_or(|part| part == site.part)
+            && self
+                .accesses
+                .iter()
+                .any(|(statement, access)| *statement == site.statement && *access == site.access)
+    }
 }
 
 /// An access of a kernel.
@@ -272,6 +286,7 @@ fn group(
     }
     let width = declared(model, &array).map_or(8, |(elem, _)| crate::locality::bytes(elem));
     let written = sites.iter().any(|s| s.touch.write);
+    let ends = if kernel.ended { boxes::ends(model, kernel, sites)? } else { vec![None; extents.len()] };
     let mut group = Group {
         array,
         part,
@@ -280,6 +295,7 @@ fn group(
         width,
         extents,
         corner,
+        ends,
         get: true,
         put: written,
         shared: None,

@@ -4,8 +4,13 @@
 //! dependences stay inside one iteration of their parallel loops become one kernel, so that what
 //! one computes is still in local memory for the next.
 
+mod counts;
+
 use isl::{UnionMap, UnionPwAff, UnionSet};
 
+pub(super) use self::counts::{
+    everything_parallel, has_kernel, least_parallel, most_parallel, on_host, sequential, weight,
+};
 use super::data_mapping::Group;
 use super::fusion;
 use super::panel::Panel;
@@ -13,7 +18,6 @@ use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::locality;
 use crate::model::{Model, Statement};
-use crate::names::readable;
 use crate::tree::{Branch, FunctionText, LoopCode, Member, Node, SetText, Tree};
 
 /// A program as items that run one after another.
@@ -70,6 +74,10 @@ pub(super) struct Kernel {
     /// Whether accesses of one array that never meet have boxes of their own, so that two planes of
     /// it are as two arrays.
     pub apart: bool,
+    /// Whether boxes end with what is reached in an iteration of the loops around the kernel.
+    pub ended: bool,
+    /// Whether a sequential loop was taken out of it, since it would be refused with that inside.
+    pub stepped: bool,
     /// What rounds its tiles are for.
     pub rounds: Rounds,
     /// Modelled seconds; 0 before its tiles are chosen.
@@ -79,9 +87,21 @@ pub(super) struct Kernel {
 impl Kernel {
     /// A kernel of which nothing is chosen yet.
     pub fn new(filter: SetText, outer: Vec<Member>, parallel: Vec<Member>, parts: Vec<Part>) -> Kernel {
-        let (sizes, groups, rounds) = (vec![], vec![], Rounds::default());
-        let (panel, whole, apart, cost) = (None, false, false, 0.0);
-        Kernel { filter, outer, parallel, sizes, parts, groups, panel, whole, apart, rounds, cost }
+        Kernel {
+            filter,
+            outer,
+            parallel,
+            sizes: Vec::new(),
+            parts,
+            groups: Vec::new(),
+            panel: None,
+            whole: false,
+            apart: false,
+            ended: false,
+            stepped: false,
+            rounds: Rounds::default(),
+            cost: 0.0,
+        }
     }
 }
 
@@ -207,9 +227,22 @@ fn items(
     }
 }
 
+/// A statement as a kernel whose one parallel loop has one iteration.
+pub(super) fn once(model: &Model, branch: &Branch, outer: &[Member]) -> Result<Kernel> {
+    let filter = read(model, &branch.filter)?;
+    let all = model.domain()?.intersect(&filter).map_err(fault::library)?;
+    let zero = isl::Val::int(&model.ctx, 0).and_then(|zero| all.constant_function(&zero));
+    let function = FunctionText::new(zero.map_err(fault::library)?.to_string());
+    let member = Member { function, coincident: true, code: LoopCode::Default };
+    let mut parts = Vec::new();
+    descend(model, &filter, Vec::new(), (*branch.child).clone(), &mut parts)?;
+    let outer = restricted(model, outer, &filter)?;
+    Ok(Kernel::new(branch.filter.clone(), outer, vec![member], parts))
+}
+
 /// The parts of a kernel below its parallel loops: since nothing is carried by those, their points
 /// can be distributed over what is below.
-fn descend(
+pub(super) fn descend(
     model: &Model,
     filter: &UnionSet,
     inner: Vec<Member>,
@@ -450,88 +483,6 @@ pub(super) fn joined(
 
 fn model_domain(model: &Model) -> isl::Result<UnionSet> {
     UnionSet::of(&model.ctx, model.statements.iter().map(|s| &s.domain))?.intersect_params(&model.context)
-}
-
-/// Whether there is a kernel.
-pub(super) fn has_kernel(items: &[Item]) -> bool {
-    items.iter().any(|item| match item {
-        Item::Kernel(_) => true,
-        Item::Host(_) => false,
-        Item::Loop { items, .. } => has_kernel(items),
-    })
-}
-
-/// Nests of loops that the host runs.
-pub(super) fn on_host(items: &[Item]) -> usize {
-    let of = |item: &Item| match item {
-        Item::Kernel(_) => 0,
-        Item::Host(branch) => usize::from(*branch.child != Node::Leaf),
-        Item::Loop { items, .. } => on_host(items),
-    };
-    items.iter().map(of).sum()
-}
-
-/// Whether everything but single statements is in kernels that are not inside loops.
-pub(super) fn everything_parallel(items: &[Item]) -> bool {
-    items.iter().all(|item| match item {
-        Item::Kernel(_) => true,
-        Item::Host(branch) => *branch.child == Node::Leaf,
-        Item::Loop { .. } => false,
-    })
-}
-
-/// How many parallel loops each nest has, in loops or not.
-fn parallel(items: &[Item]) -> Vec<usize> {
-    let of = |item: &Item| match item {
-        Item::Kernel(kernel) => vec![kernel.parallel.len()],
-        Item::Host(_) => vec![0],
-        Item::Loop { items, .. } => parallel(items),
-    };
-    items.iter().flat_map(of).collect()
-}
-
-/// Parallel loops of the nest that has the fewest.
-pub(super) fn least_parallel(items: &[Item]) -> usize {
-    parallel(items).into_iter().min().unwrap_or(0)
-}
-
-/// Parallel loops of the nest that has the most.
-pub(super) fn most_parallel(items: &[Item]) -> usize {
-    parallel(items).into_iter().max().unwrap_or(0)
-}
-
-/// How much stays sequential: loops on the host count most.
-pub(super) fn weight(items: &[Item]) -> usize {
-    let one = |item: &Item| match item {
-        Item::Kernel(_) => 1,
-        Item::Host(branch) if *branch.child == Node::Leaf => 2,
-        Item::Host(_) => 1000,
-        Item::Loop { items, .. } => 50 + weight(items),
-    };
-    items.iter().map(one).sum()
-}
-
-/// What loops make that stay on the host because nothing in them is parallel.
-pub(super) fn sequential(model: &Model, items: &[Item]) -> Result<Vec<String>> {
-    let mut all = Vec::new();
-    for item in items {
-        match item {
-            Item::Host(branch) if *branch.child != Node::Leaf => {
-                let filter = read(model, &branch.filter)?;
-                let mut names: Vec<String> = Vec::new();
-                for statement in &model.statements {
-                    let name = format!("`{}`", readable(&statement.assign.target.array));
-                    if has(&filter, statement)? && !names.contains(&name) {
-                        names.push(name);
-                    }
-                }
-                all.push(names.join(", "));
-            }
-            Item::Loop { items, .. } => all.extend(sequential(model, items)?),
-            _ => {}
-        }
-    }
-    Ok(all)
 }
 
 /// The tree of the text with a flag on each loop that carries no dependence.

@@ -156,9 +156,9 @@ impl Mapper<'_> {
             .extents
             .iter()
             .zip(&group.corner)
-            .zip(dims)
-            .map(|((extent, corner), dim)| {
-                let end = dim.clone();
+            .zip(dims.iter().zip(&group.ends))
+            .map(|((extent, corner), (dim, end))| {
+                let end = end.as_ref().map_or_else(|| dim.clone(), |end| end.expr(at));
                 let left = tidy(&(end.clone() - corner.expr(at)));
                 match (&left, corner.clip) {
                     (Expr::Int(n), false) => Expr::Int((*n).min(*extent)),
@@ -247,13 +247,25 @@ impl Mapping for Mapper<'_> {
     ) -> Result<Assign> {
         let values: BTreeMap<Name, &Expr> = statement.iterators().into_iter().zip(iterators).collect();
         let put = |e: &Expr| tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())));
+        let plain = |access: &Access| -> Access {
+            let Some((number, k)) = self.buffers.get(&(statement.label.clone(), access.clone())) else {
+                return access.clone();
+            };
+            let (name, group) = self.group(*number, *k);
+            let corner = self.corner(group, at);
+            // The values of loop variables come in later, and the corner has none of these.
+            let indices = access.indices.iter().zip(corner).map(|(e, c)| e.clone() - c).collect();
+            Access { array: name.clone(), indices, path: vec![] }
+        };
         let access = |access: &Access| -> Access {
             let Some((number, k)) = self.buffers.get(&(statement.label.clone(), access.clone())) else {
                 return access.map_indices(&mut |e| put(e));
             };
             let (name, group) = self.group(*number, *k);
             let corner = self.corner(group, at);
-            let indices = access.indices.iter().zip(corner).map(|(e, c)| tidy(&(put(e) - c))).collect();
+            // What data tells is read where the data is.
+            let nested = |e: &Expr| put(&e.map_loads(&mut |load| Expr::Load(plain(&load))));
+            let indices = access.indices.iter().zip(corner).map(|(e, c)| tidy(&(nested(e) - c))).collect();
             Access { array: name.clone(), indices, path: vec![] }
         };
         fn value(e: &Expr, access: &dyn Fn(&Access) -> Access, put: &dyn Fn(&Expr) -> Expr) -> Expr {

@@ -9,7 +9,7 @@
 use isl::Dim;
 
 use super::boxes;
-use super::data_mapping::{self, Group};
+use super::data_mapping::{self, Group, Site};
 use super::host_split::{Kernel, Pad};
 use super::tile_sizes::ceil;
 use crate::fault::{self, Result};
@@ -243,7 +243,7 @@ pub(super) fn decide(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut 
             (false, _) if rows > 1 => Line::Column,
             _ => continue,
         };
-        if !written(model, kernel, group) {
+        if !written(model, kernel, group) && is_common(model, kernel, group)? {
             group.shared = Some(Shared { line, rows, columns });
         }
     }
@@ -254,9 +254,9 @@ pub(super) fn decide(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut 
 /// Says of vectors that all cores of one mapped loop need alike that they are shared: then tiles of
 /// more rows and fewer columns cost no more of them. Returns whether there are any. The other way
 /// is that they stay for all tiles, which is better where there is room for a whole one.
-pub(super) fn vectors(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut [Group]) -> bool {
+pub(super) fn vectors(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut [Group]) -> Result<bool> {
     let Some((rows, columns)) = places(grid).filter(|_| kernel.outer.is_empty() && grid.len() == 1) else {
-        return false;
+        return Ok(false);
     };
     let mut any = false;
     for group in groups.iter_mut() {
@@ -271,12 +271,28 @@ pub(super) fn vectors(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut
             && group.level > parallel
             && !(0..parallel).any(moves)
             && !written(model, kernel, group)
+            && is_common(model, kernel, group)?
         {
             group.shared = Some(Shared { line: Line::All, rows, columns });
             any = true;
         }
     }
-    any
+    Ok(any)
+}
+
+/// Whether two tiles of the parallel loops need an element of a group at all. A box that only a
+/// loop inside moves may still be another one in each tile: where that loop runs over the
+/// iterations of the tile.
+pub(super) fn is_common(model: &Model, kernel: &Kernel, group: &Group) -> Result<bool> {
+    let sites = data_mapping::sites(model, kernel);
+    let own: Vec<&Site> = sites.iter().filter(|site| group.has(site)).collect();
+    let Some(touched) = boxes::touched(model, kernel, &own, kernel.parallel.len())? else { return Ok(false) };
+    let pairs = || -> isl::Result<bool> {
+        let pairs = touched.apply_range(&touched.reverse()?)?;
+        let same = isl::Map::identity(&pairs.space()?)?;
+        Ok(!pairs.subtract(&same)?.is_empty()?)
+    };
+    pairs().map_err(fault::library)
 }
 
 /// Boxes of one core beside shared ones, whose rows follow each other in the innermost loop.

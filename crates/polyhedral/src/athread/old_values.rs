@@ -90,8 +90,15 @@ fn held_up(model: &Model, statement: &Statement, array: &Name) -> Result<bool> {
 
 /// The function with a copy of an array, made first, that some statements load from.
 fn with_copy(function: &Function, array: &Name, elem: &Elem, dims: &[Expr], old: &[&Name]) -> Function {
+    let name = fresh(&Name::new(format!("{array}_before")), &loops::visit::taken(function));
+    let copied = copy(function, array, &name, elem, dims);
+    let body = copied.into_iter().chain(redirected(&function.body, array, &name, old)).collect();
+    Function { body, ..function.clone() }
+}
+
+/// A second array and the loops that copy an array of the function to it.
+pub(super) fn copy(function: &Function, array: &Name, name: &Name, elem: &Elem, dims: &[Expr]) -> [Stmt; 2] {
     let mut taken = loops::visit::taken(function);
-    let name = fresh(&Name::new(format!("{array}_before")), &taken);
     taken.insert(name.clone());
     let mut vars = Vec::new();
     for _ in dims {
@@ -100,22 +107,18 @@ fn with_copy(function: &Function, array: &Name, elem: &Elem, dims: &[Expr], old:
         vars.push(var);
     }
     let element: Vec<Expr> = vars.iter().map(|v| Expr::Var(v.clone())).collect();
-    let mut copy = vec![Stmt::Assign(Assign {
+    let mut copy = Stmt::Assign(Assign {
         label: None,
         target: Access::element(name.clone(), element.clone()),
         update: None,
         value: Expr::Load(Access::element(array.clone(), element)),
-    })];
+    });
     for (var, dim) in vars.iter().zip(dims).rev() {
-        copy = vec![Stmt::Loop(Loop::upto(var.clone(), dim.clone(), LoopKind::Sequential, copy))];
+        copy = Stmt::Loop(Loop::upto(var.clone(), dim.clone(), LoopKind::Sequential, vec![copy]));
     }
     let dims = dims.iter().map(|dim| dim.clone().max(0)).collect();
     let local = ArrayDecl { name: name.clone(), elem: elem.clone(), dims, storage: Storage::Heap };
-    let body = std::iter::once(Stmt::Local(local))
-        .chain(copy)
-        .chain(redirected(&function.body, array, &name, old))
-        .collect();
-    Function { body, ..function.clone() }
+    [Stmt::Local(local), copy]
 }
 
 /// Statements of which some load from the copy.

@@ -37,6 +37,8 @@ pub(super) struct Blocked {
     pub notes: Vec<String>,
     /// What they are partial results of.
     pub targets: Vec<Name>,
+    /// What the loops of the host make that combine them, as a line about these loops says it.
+    pub combined: Vec<String>,
 }
 
 /// The function with reductions in blocks; none if there are none.
@@ -60,7 +62,8 @@ pub(super) fn blocks(function: &Function, options: &Options) -> Option<Blocked> 
     let body = std::mem::take(&mut pass.partial).into_iter().map(Stmt::Local).chain(body).collect();
     let function = Function { body, ..function.clone() };
     let Pass { reassociated, notes, targets, .. } = pass;
-    Some(Blocked { function, reassociated, notes, targets })
+    let combined = targets.iter().map(|name| format!("`{name}`")).collect();
+    Some(Blocked { function, reassociated, notes, targets, combined })
 }
 
 /// The function with `x = x op e` as the update `x op= e`, for the operations that updates have;
@@ -120,7 +123,7 @@ fn as_update(target: &Access, value: &Expr, scalar: Scalar, loosely: bool) -> Op
 }
 
 /// Element types of parameters and local arrays.
-fn types(function: &Function) -> BTreeMap<Name, Elem> {
+pub(super) fn types(function: &Function) -> BTreeMap<Name, Elem> {
     let mut types: BTreeMap<Name, Elem> =
         function.params.iter().map(|p| (p.name.clone(), p.elem.clone())).collect();
     for local in locals(&function.body) {
@@ -252,38 +255,13 @@ impl Pass<'_> {
     fn work(&self, l: &Loop) -> i64 {
         let inner =
             l.body.iter().filter_map(|s| if let Stmt::Loop(l) = s { Some(self.work(l)) } else { None });
-        let own = self.trips(l).unwrap_or(super::tile_sizes::UNKNOWN);
+        let own = trips(l, self.options).unwrap_or(super::tile_sizes::UNKNOWN);
         own.saturating_mul(inner.max().unwrap_or(1))
-    }
-
-    fn trips(&self, l: &Loop) -> Option<i64> {
-        let length = l.upper.clone() - l.lower.clone();
-        let known = length.vars().iter().all(|var| self.options.hints.contains_key(var));
-        known.then(|| {
-            let value = |name: &Name| self.options.hints.get(name).map(|n| Expr::Int(*n));
-            match tidy(&length.substitute(&value)) {
-                Expr::Int(n) => n.max(0),
-                _ => super::tile_sizes::UNKNOWN,
-            }
-        })
     }
 
     /// The loop over blocks, and the combination of what they leave.
     fn in_blocks(&mut self, l: &Loop, accumulators: Vec<Accumulator>) -> Vec<Stmt> {
-        let nest = l.body.iter().any(|s| matches!(s, Stmt::Loop(_)));
-        let size = match self.trips(l) {
-            Some(n) => {
-                let each = (n / self.options.grid.cores().max(1)).max(1);
-                (1 << each.ilog2()).clamp(if nest { 1 } else { 8 }, LARGEST)
-            }
-            None => {
-                if nest {
-                    8
-                } else {
-                    256
-                }
-            }
-        };
+        let size = block_size(l, self.options);
         let block = self.name("block");
         let length = tidy(&(l.upper.clone() - l.lower.clone()));
         let count = tidy(&(length + (size - 1))).floor_div(size).max(0);
@@ -325,6 +303,32 @@ impl Pass<'_> {
         }));
         let blocks = Loop::upto(block, count, LoopKind::Sequential, body);
         std::iter::once(Stmt::Loop(blocks)).chain(combined).collect()
+    }
+}
+
+/// Iterations of a loop at the sizes that tiles are chosen for, if these are said.
+pub(super) fn trips(l: &Loop, options: &Options) -> Option<i64> {
+    let length = l.upper.clone() - l.lower.clone();
+    let known = length.vars().iter().all(|var| options.hints.contains_key(var));
+    known.then(|| {
+        let value = |name: &Name| options.hints.get(name).map(|n| Expr::Int(*n));
+        match tidy(&length.substitute(&value)) {
+            Expr::Int(n) => n.max(0),
+            _ => super::tile_sizes::UNKNOWN,
+        }
+    })
+}
+
+/// Iterations of a block that has a partial result.
+pub(super) fn block_size(l: &Loop, options: &Options) -> i64 {
+    let nest = l.body.iter().any(|s| matches!(s, Stmt::Loop(_)));
+    match trips(l, options) {
+        Some(n) => {
+            let each = (n / options.grid.cores().max(1)).max(1);
+            (1 << each.ilog2()).clamp(if nest { 1 } else { 8 }, LARGEST)
+        }
+        None if nest => 8,
+        None => 256,
     }
 }
 
@@ -373,7 +377,7 @@ fn only(body: &[Stmt], wanted: &dyn Fn(&Assign) -> bool) -> Vec<Stmt> {
 }
 
 /// Whether partial results may be combined: they are exact, or the program says so.
-fn allowed(update: Update, scalar: Scalar) -> bool {
+pub(super) fn allowed(update: Update, scalar: Scalar) -> bool {
     let exact = !scalar.is_float() || matches!(update.op, ReduceOp::Min | ReduceOp::Max);
     update.reorder || exact
 }
@@ -385,7 +389,7 @@ fn extreme(scalar: Scalar, greatest: bool) -> Expr {
 
 /// What an operation leaves as it is. An extremum of floating point gives way to a number only if
 /// it is not one.
-fn identity(op: ReduceOp, scalar: Scalar) -> Expr {
+pub(super) fn identity(op: ReduceOp, scalar: Scalar) -> Expr {
     match (op, scalar) {
         (ReduceOp::Add, _) => Expr::constant(scalar, 0),
         (ReduceOp::Mul | ReduceOp::And, _) => Expr::constant(scalar, 1),

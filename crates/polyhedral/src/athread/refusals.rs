@@ -4,7 +4,7 @@ use loops::value::Builtin;
 use loops::visit::assigns;
 use loops::{BinaryOp, Code, Diagnostic, Expr, Function, Name, Scalar};
 
-use super::{Options, reductions};
+use super::{Options, choice, histograms, reductions};
 use crate::dependence::Dependence;
 use crate::fault;
 use crate::model::Model;
@@ -44,6 +44,16 @@ pub(super) fn one_place(model: &Model, storage: &[Dependence]) -> Diagnostic {
     )
     .note("a local variable gets a copy for each iteration if the loops around it have independent bounds; it is replaced by its value if that is still the same at each use")
     .help(format!("write the values of {names} where they are used, use loops with independent bounds, or use `--target openmp`"))
+}
+
+/// `P0802` for a histogram of which a core cannot have a copy.
+pub(super) fn too_many_elements(array: &Name, elements: i64, bytes: i64, ldm: i64) -> Diagnostic {
+    Diagnostic::general(
+        Code("P0802"),
+        format!("a copy of `{array}`, whose elements data tells, does not fit in local memory: {elements} elements are {bytes} bytes, but there are {ldm}"),
+    )
+    .note("each core counts in a copy of its own, which it needs as a whole")
+    .help("say how many elements there are at most (`--size`, or an extent that is a number), choose a chip with more local memory (`--chip sw26010pro`), or use `--target openmp`")
 }
 
 /// `P0806`
@@ -122,8 +132,11 @@ pub(super) fn kept_in_order(function: &Function, options: &Options) -> Vec<Name>
     if options.reassociate {
         return Vec::new();
     }
-    let targets =
-        |function: &Function| reductions::blocks(function, options).map_or(Vec::new(), |b| b.targets);
+    let targets = |function: &Function| {
+        let mut all = choice::in_blocks(function, options).map_or(Vec::new(), |b| b.targets);
+        all.extend(histograms::private(function, options).map_or(Vec::new(), |p| p.targets));
+        all
+    };
     let now = targets(&reductions::with_updates(function, false));
     let mut all = targets(&crate::optimize::reorderable(&reductions::with_updates(function, true)));
     all.retain(|name| !now.contains(name));

@@ -266,9 +266,9 @@ impl Search<'_> {
     pub(super) fn rounds(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> Vec<f64> {
         if let Some(region) = self.region(part) {
             let cores = self.grid.iter().copied().chain(std::iter::repeat(1));
-            let units: Vec<i64> =
-                sizes.iter().chain(own).zip(cores).map(|(size, cores)| size * cores).collect();
-            return region.rounds(&units);
+            let tiles: Vec<i64> = sizes.iter().chain(own).copied().collect();
+            let units: Vec<i64> = tiles.iter().zip(cores).map(|(size, cores)| size * cores).collect();
+            return region.rounds(&units, &tiles);
         }
         let parallel = self
             .parallel

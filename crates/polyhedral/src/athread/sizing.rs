@@ -25,7 +25,7 @@ use crate::tree::{Band, Node};
 type Refusable<T> = Result<std::result::Result<T, Diagnostic>>;
 
 /// A kernel with sizes and buffers, and a line about it; or why not. Where boxes of cores meet,
-/// accesses that never do get boxes of their own, and tiles begin where loops do.
+/// accesses that never do get boxes of their own, tiles begin where loops do, and boxes end there.
 pub(super) fn sized(model: &Model, kernel: Kernel, options: &Options) -> Refusable<(Kernel, String)> {
     let first = sized_as(model, kernel.clone(), options)?;
     if kernel.panel.is_some() || !first.as_ref().is_err_and(|refusal| refusal.code.0 == "P0803") {
@@ -36,11 +36,20 @@ pub(super) fn sized(model: &Model, kernel: Kernel, options: &Options) -> Refusab
     if apart.is_ok() {
         return Ok(apart);
     }
-    let shifted = match shifted_loops::from_first(model, &kernel)? {
-        Some(kernel) => sized_as(model, kernel, options)?,
-        None => return Ok(first),
-    };
-    Ok(if shifted.is_ok() { shifted } else { first })
+    let shifted = shifted_loops::from_first(model, &kernel)?;
+    if let Some(kernel) = &shifted {
+        let shifted = sized_as(model, kernel.clone(), options)?;
+        if shifted.is_ok() {
+            return Ok(shifted);
+        }
+    }
+    // As for loops that begin elsewhere: only where no box comes and goes beside one that stays.
+    if kernel.outer.is_empty() || kernel.parts.len() > 1 || !kernel.parts[0].inner.is_empty() {
+        return Ok(first);
+    }
+    let ended = Kernel { ended: true, ..shifted.unwrap_or(kernel) };
+    let ended = sized_as(model, ended, options)?;
+    Ok(if ended.is_ok() { ended } else { first })
 }
 
 /// As [`sized`], with boxes as the kernel says.
@@ -77,7 +86,7 @@ fn sized_as(model: &Model, mut kernel: Kernel, options: &Options) -> Refusable<(
         registers: options.exchange,
         stay: options.stay,
     };
-    let Choice { shapes, stay, way, found } = choice(&search, options);
+    let Choice { shapes, stay, way, found } = choice(&search, options)?;
     let search = Search { shapes: &shapes, stay, ..search };
     let Some((cost, sizes, parts)) = found else {
         let least = search.least();
@@ -117,13 +126,7 @@ fn sampled(model: &Model, kernel: &mut Kernel) -> Refusable<Vec<Group>> {
 /// How the box of a group grows with each tile loop.
 fn growth(model: &Model, kernel: &Kernel, group: Group) -> Result<Shape> {
     let sites = data_mapping::sites(model, kernel);
-    let own: Vec<&data_mapping::Site> = sites
-        .iter()
-        .filter(|s| {
-            group.part.is_none_or(|p| p == s.part)
-                && group.accesses.contains(&(s.statement, s.access.clone()))
-        })
-        .collect();
+    let own: Vec<&data_mapping::Site> = sites.iter().filter(|site| group.has(site)).collect();
     let loops = kernel.parallel.len() + group.part.map_or(0, |p| kernel.parts[p].inner.len());
     let mut slopes = Vec::new();
     for k in 0..loops {
@@ -142,7 +145,7 @@ fn growth(model: &Model, kernel: &Kernel, group: Group) -> Result<Shape> {
         let slope = group.extents.iter().zip(&grown).map(|(a, b)| (*b - *a) as f64 / SAMPLE as f64);
         slopes.push(slope.collect::<Vec<_>>());
     }
-    let may_stay = may_stay(model, kernel, &group);
+    let may_stay = may_stay(model, kernel, &group) && multicast::is_common(model, kernel, &group)?;
     Ok(Shape { base: group.extents.clone(), slopes, group, may_stay })
 }
 
@@ -210,14 +213,14 @@ impl Choice {
     }
 }
 
-fn choice(search: &Search, options: &Options) -> Choice {
+fn choice(search: &Search, options: &Options) -> Result<Choice> {
     let plain =
         Choice { shapes: search.shapes.to_vec(), stay: search.stay, way: Way::Plain, found: search.best() };
     if options.share
         && !search.kernel.whole
-        && let Some(vectors) = shared_vectors(search, &plain)
+        && let Some(vectors) = shared_vectors(search, &plain)?
     {
-        return vectors;
+        return Ok(vectors);
     }
     // Triangles have rounds in which some cores have no tile: there the target declines.
     if options.exchange
@@ -225,17 +228,17 @@ fn choice(search: &Search, options: &Options) -> Choice {
         && search.regions.iter().all(Option::is_none)
         && let Some(cast) = broadcast(search, &plain)
     {
-        return cast;
+        return Ok(cast);
     }
-    plain
+    Ok(plain)
 }
 
 /// Sizes with shared vectors, if that is enough better.
-fn shared_vectors(search: &Search, plain: &Choice) -> Option<Choice> {
+fn shared_vectors(search: &Search, plain: &Choice) -> Result<Option<Choice>> {
     let mut shapes = search.shapes.to_vec();
     let mut groups: Vec<Group> = shapes.iter().map(|s| s.group.clone()).collect();
-    if !multicast::vectors(search.model, search.kernel, search.grid, &mut groups) {
-        return None;
+    if !multicast::vectors(search.model, search.kernel, search.grid, &mut groups)? {
+        return Ok(None);
     }
     for (shape, group) in shapes.iter_mut().zip(groups) {
         shape.may_stay &= group.shared.is_none();
@@ -250,7 +253,7 @@ fn shared_vectors(search: &Search, plain: &Choice) -> Option<Choice> {
     let (found, stay) = (other.best(), other.stay);
     let part = if stay { search::CLOSE } else { search::BETTER };
     let choice = Choice { shapes, stay, way: Way::Vectors, found };
-    (choice.cost() < part * plain.cost()).then_some(choice)
+    Ok((choice.cost() < part * plain.cost()).then_some(choice))
 }
 
 /// Sizes with boxes that are broadcast, if that is enough better.
@@ -281,7 +284,7 @@ fn buffers(search: &Search, kernel: &Kernel, way: Way, options: &Options) -> Ref
     match way {
         Way::Plain => {}
         Way::Vectors => {
-            multicast::vectors(model, kernel, grid, &mut groups);
+            multicast::vectors(model, kernel, grid, &mut groups)?;
         }
         Way::Cast => {
             multicast::cast(model, kernel, grid, &mut groups);

@@ -49,7 +49,7 @@ pub(super) fn choose(
     notes: &mut Vec<String>,
 ) -> Result<Sized> {
     let mut given_up = Vec::new();
-    let items = choose_in(model, items, options, notes, &mut given_up)?;
+    let items = choose_in(model, items, &[], options, notes, &mut given_up)?;
     let _ = dependences;
     if !host_split::has_kernel(&items) {
         return Err(given_up.into_iter().next().unwrap_or_else(|| refusals::nothing_parallel(model, None)));
@@ -63,6 +63,7 @@ pub(super) fn choose(
 fn choose_in(
     model: &Model,
     items: Vec<Item>,
+    outer: &[Member],
     options: &Options,
     notes: &mut Vec<String>,
     given_up: &mut Vec<Diagnostic>,
@@ -82,20 +83,64 @@ fn choose_in(
                             result.push(Item::Kernel(kernel));
                         }
                     }
-                    None => {
-                        given_up.push(diagnostic);
-                        result.push(host(&kernel));
-                    }
+                    None => match steps_outside(model, &kernel, options, &diagnostic, notes)? {
+                        Some(items) => result.extend(items),
+                        None => {
+                            given_up.push(diagnostic);
+                            result.push(host(&kernel));
+                        }
+                    },
                 },
             },
             Item::Loop { filter, members, items } => {
-                let items = choose_in(model, items, options, notes, given_up)?;
+                let around: Vec<Member> = outer.iter().chain(&members).cloned().collect();
+                let items = choose_in(model, items, &around, options, notes, given_up)?;
+                let items = with_single_statements(model, items, &around, options)?;
                 result.push(Item::Loop { filter, members, items });
             }
             Item::Host(branch) => result.push(Item::Host(branch)),
         }
     }
     Ok(result)
+}
+
+/// What is in a loop, with statements between kernels as kernels of one iteration: a core runs such
+/// a statement, and the loop needs one spawn instead of one for each time that it comes by. As it
+/// is where something else stays on the host.
+fn with_single_statements(
+    model: &Model,
+    items: Vec<Item>,
+    outer: &[Member],
+    options: &Options,
+) -> Result<Vec<Item>> {
+    let single = |item: &Item| matches!(item, Item::Host(branch) if *branch.child == Node::Leaf);
+    let whole = host_split::has_kernel(&items) && items.iter().all(|item| single(item) || is_whole(item));
+    if !whole || !items.iter().any(single) {
+        return Ok(items);
+    }
+    let mut result = Vec::new();
+    for item in &items {
+        match item {
+            Item::Host(branch) => {
+                let kernel = host_split::once(model, branch, outer)?;
+                match bounded(model, &kernel, options)? {
+                    Ok((kernel, _)) => result.push(Item::Kernel(kernel)),
+                    Err(_) => return Ok(items),
+                }
+            }
+            other => result.push(other.clone()),
+        }
+    }
+    Ok(result)
+}
+
+/// Whether nothing of an item is on the host.
+fn is_whole(item: &Item) -> bool {
+    match item {
+        Item::Kernel(_) => true,
+        Item::Host(_) => false,
+        Item::Loop { items, .. } => items.iter().all(is_whole),
+    }
 }
 
 /// The parts of a refused kernel as kernels of their own, one after the other: since its loops are
@@ -126,6 +171,47 @@ fn distributed(
         }
     }
     Ok(Some(kernels))
+}
+
+/// A refused kernel as steps: the first sequential loop of each part goes outside of the loops over
+/// the cores, which do not carry anything and so may be inside of it. A step is a kernel, after
+/// which all is in main memory. None where a step is refused as well.
+fn steps_outside(
+    model: &Model,
+    kernel: &Kernel,
+    options: &Options,
+    refusal: &Diagnostic,
+    notes: &mut Vec<String>,
+) -> Result<Option<Vec<Item>>> {
+    if !["P0802", "P0803"].contains(&refusal.code.0) || kernel.whole || kernel.panel.is_some() {
+        return Ok(None);
+    }
+    if kernel.parts.iter().all(|part| part.inner.is_empty()) {
+        return Ok(None);
+    }
+    let mut items = Vec::new();
+    for part in &kernel.parts {
+        let filter = host_split::read(model, &part.filter)?;
+        let parallel = host_split::restricted(model, &kernel.parallel, &filter)?;
+        let alone = Kernel { filter: part.filter.clone(), parallel, stepped: true, ..kernel.clone() };
+        let [step, rest @ ..] = part.inner.as_slice() else {
+            items.push(Item::Kernel(Kernel { parts: vec![part.clone()], ..alone }));
+            continue;
+        };
+        let mut parts = Vec::new();
+        host_split::descend(model, &filter, rest.to_vec(), part.leaf.clone(), &mut parts)?;
+        let outer = kernel.outer.iter().chain([step]).cloned().collect();
+        let inside = vec![Item::Kernel(Kernel { outer, parts, ..alone })];
+        items.push(Item::Loop { filter: part.filter.clone(), members: vec![step.clone()], items: inside });
+    }
+    let (mut own, mut given_up) = (Vec::new(), Vec::new());
+    let items = choose_in(model, items, &kernel.outer, options, &mut own, &mut given_up)?;
+    if !given_up.is_empty() {
+        return Ok(None);
+    }
+    notes.extend(own);
+    notes.push(format!("with a barrier after each step, since otherwise {}", refusal.message));
+    Ok(Some(items))
 }
 
 /// As [`sized`], each kernel within a bound of its own; one that reaches it stays on the host.

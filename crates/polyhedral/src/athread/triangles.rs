@@ -27,6 +27,12 @@ pub(super) struct Region {
     points: Option<f64>,
 }
 
+/// Iterations of each loop that make a block, and of these the ones that one core has.
+struct Blocks<'a> {
+    units: &'a [i64],
+    tiles: &'a [i64],
+}
+
 /// How many blocks of loops that depend on each other are looked at, one by one, to count all of
 /// them; where there are more, as many at equal distances.
 const LOOKS: i64 = 1 << 10;
@@ -141,44 +147,66 @@ impl Region {
     }
 
     /// Adds how many blocks of some iterations each loop has, all loops before it together, from
-    /// one on. Of as many blocks as there are looks each counts.
-    fn count(&self, units: &[i64], before: &mut Vec<(i64, i64)>, times: f64, looks: i64, counts: &mut [f64]) {
+    /// one on. Of as many blocks as there are looks each counts. Of a block that cores share, each
+    /// of whom has a tile of it, the later loops have those of the first or of the last tile, which
+    /// of them are more.
+    fn count(
+        &self,
+        blocks: &Blocks,
+        before: &mut Vec<(i64, i64)>,
+        times: f64,
+        looks: i64,
+        counts: &mut [f64],
+    ) {
         let own = before.len();
         let (low, high) = self.between(before);
-        let unit = units[own].max(1);
+        let unit = blocks.units[own].max(1);
         let (first, last) = (low.div_euclid(unit), high.div_euclid(unit));
         if low > high {
             return;
         }
-        let blocks = last.saturating_sub(first).saturating_add(1) as f64 * times;
-        counts[own] += blocks;
-        if own + 1 == units.len() {
+        let all = last.saturating_sub(first).saturating_add(1);
+        counts[own] += all as f64 * times;
+        if own + 1 == blocks.units.len() {
             return;
         }
         if !self.tied(own) {
             before.push((low, high));
-            self.count(units, before, blocks, looks, counts);
+            self.count(blocks, before, all as f64 * times, looks, counts);
             before.pop();
             return;
         }
-        let all = last.saturating_sub(first).saturating_add(1);
         let looked = all.min(looks.max(4));
         let times = times * all as f64 / looked as f64;
         for look in 0..looked {
             // In the middle of its share of the blocks.
             let block = first + ((2 * look + 1) as i128 * all as i128 / (2 * looked) as i128) as i64;
             let begin = block.saturating_mul(unit);
-            before.push((begin.max(low), begin.saturating_add(unit - 1).min(high)));
-            self.count(units, before, times, looks / looked, counts);
-            before.pop();
+            let (begin, end) = (begin.max(low), begin.saturating_add(unit - 1).min(high));
+            let tile = blocks.tiles[own].max(1);
+            let ends = [(begin, begin.saturating_add(tile - 1).min(end)), ((end - tile + 1).max(begin), end)];
+            let of_tile = |tile: (i64, i64)| {
+                let mut counts = vec![0.0; counts.len()];
+                let mut before: Vec<(i64, i64)> = before.iter().copied().chain([tile]).collect();
+                self.count(blocks, &mut before, times, looks / looked, &mut counts);
+                counts
+            };
+            let mut most = of_tile(ends[0]);
+            if ends[1] != ends[0] {
+                let other = of_tile(ends[1]);
+                if other.iter().sum::<f64>() > most.iter().sum::<f64>() {
+                    most = other;
+                }
+            }
+            counts.iter_mut().zip(most).for_each(|(all, own)| *all += own);
         }
     }
 
     /// Rounds of each of the first loops in one of those before it, on average; units are the
-    /// iterations of a round.
-    pub fn rounds(&self, units: &[i64]) -> Vec<f64> {
+    /// iterations of a round, tiles those of one core in it.
+    pub fn rounds(&self, units: &[i64], tiles: &[i64]) -> Vec<f64> {
         let mut counts = vec![0.0; units.len()];
-        self.count(units, &mut Vec::new(), 1.0, LOOKS, &mut counts);
+        self.count(&Blocks { units, tiles }, &mut Vec::new(), 1.0, LOOKS, &mut counts);
         let before = std::iter::once(1.0).chain(counts.iter().copied());
         counts.iter().zip(before).map(|(own, before)| own / before.max(1.0)).collect()
     }
@@ -186,7 +214,8 @@ impl Region {
     /// Blocks of the loops that are not mapped, whatever the others are at.
     fn below(&self, units: &[i64]) -> f64 {
         let mut counts = vec![0.0; units.len()];
-        self.count(units, &mut self.ends[..self.mapped].to_vec(), 1.0, LOOKS, &mut counts);
+        let blocks = Blocks { units, tiles: units };
+        self.count(&blocks, &mut self.ends[..self.mapped].to_vec(), 1.0, LOOKS, &mut counts);
         counts.last().copied().unwrap_or(1.0)
     }
 
@@ -210,18 +239,30 @@ mod tests {
         Region { ends: vec![(0, t - 1), (0, most), (0, most)], bounds, mapped: 0, points: None }
     }
 
+    const ONES: Blocks = Blocks { units: &[1; 3], tiles: &[1; 3] };
+
     #[test]
     fn blocks_of_small_loops_are_counted() {
         let mut counts = [0.0; 3];
-        skewed(10, 20).count(&[1, 1, 1], &mut Vec::new(), 1.0, LOOKS, &mut counts);
+        skewed(10, 20).count(&ONES, &mut Vec::new(), 1.0, LOOKS, &mut counts);
         assert_eq!(counts, [10.0, 200.0, 4000.0]);
+    }
+
+    /// Blocks of 1024 iterations, one after the other: what a core has of them are its own.
+    #[test]
+    fn a_core_has_the_rounds_of_its_own_blocks() {
+        let bounds = vec![(vec![-1024, 1], 0), (vec![1024, -1], 1023)];
+        let sum = Region { ends: vec![(0, 63), (0, 65535)], bounds, mapped: 1, points: None };
+        assert_eq!(sum.rounds(&[64, 1024], &[1, 1024]), [1.0, 1.0]);
+        assert_eq!(sum.rounds(&[256, 1024], &[4, 1024]), [1.0, 4.0]);
+        assert_eq!(sum.rounds(&[64, 512], &[1, 512]), [1.0, 2.0]);
     }
 
     /// One by one these would be 10^12.
     #[test]
     fn blocks_of_large_loops_are_estimated() {
         let mut counts = [0.0; 3];
-        skewed(1_000_000, 1_000_000).count(&[1, 1, 1], &mut Vec::new(), 1.0, LOOKS, &mut counts);
+        skewed(1_000_000, 1_000_000).count(&ONES, &mut Vec::new(), 1.0, LOOKS, &mut counts);
         for (count, exact) in counts.iter().zip([1e6, 1e12, 1e18]) {
             assert!((count / exact - 1.0).abs() < 0.01, "{counts:?}");
         }

@@ -17,7 +17,7 @@ use crate::model::Model;
 pub(super) fn inside(ctx: &Ctx, original: &Function) -> Result<Set> {
     // What is read in one case only is read where the case is.
     let original = &elementwise::expand(original)?.function;
-    let model = Model::extract_in(ctx, original)?.exact()?;
+    let model = Model::with_whole_updates(ctx, original)?.exact()?;
     let mut sizes = model.context.clone();
     for statement in &model.statements {
         for touch in &statement.accesses {

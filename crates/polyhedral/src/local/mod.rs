@@ -65,7 +65,7 @@ pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limi
     let program = elementwise::expand(mapped)?;
     let ctx = Ctx::new();
     limits.run(&ctx, || {
-        let model = Model::extract_in(&ctx, &program.function)?.exact()?;
+        let model = Model::with_whole_updates(&ctx, &program.function)?.exact()?;
         let context =
             meaningful_sizes::inside(&ctx, original)?.intersect(&model.context).map_err(fault::library)?;
         let kernels = Kernels { model: &model, program: &program, context };

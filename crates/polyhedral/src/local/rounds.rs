@@ -35,7 +35,7 @@ fn phase(statement: &Statement) -> Option<usize> {
 /// `P0718`
 pub(super) fn check(ctx: &isl::Ctx, kernels: &Kernels<'_>) -> Result<()> {
     let Some(function) = longer(&kernels.program.function) else { return Ok(()) };
-    let model = Model::extract_in(ctx, &function)?.exact()?;
+    let model = Model::with_whole_updates(ctx, &function)?.exact()?;
     let mut written = Written::new();
     for (s, _) in kernels.statements().filter(|(_, role)| matches!(role, Role::Copy(CopyKind::Put, _))) {
         written.extend(s.accesses.iter().filter(|t| t.write).map(|t| (phase(s), &t.array)));

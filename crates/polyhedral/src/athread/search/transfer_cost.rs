@@ -62,7 +62,7 @@ impl Search<'_> {
         let rounds = self.rounds(part, sizes, own);
         // Memory is shared by the cores that use it; one alone gets no more than an eighth.
         let tiles: f64 = match self.region(part) {
-            Some(region) => region.rounds(sizes).iter().product(),
+            Some(region) => region.rounds(sizes, sizes).iter().product(),
             None => self.parallel.iter().zip(sizes).map(|(n, size)| ceil(*n, *size) as f64).product(),
         };
         let each: f64 = rounds.iter().take(sizes.len()).product();
