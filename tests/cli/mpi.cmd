@@ -1,6 +1,6 @@
 lozenge compile gemm.c --target mpi --emit loops --grid 2x2
 lozenge compile gemm.c --target mpi --emit loops --grid 4 --distribute 'C(block, *)' --distribute 'A(block, *)' 2>&1 | head -12
-lozenge compile gemm.c --target mpi -o out 2>/dev/null && ls out && cat out/Makefile && grep -c lz_fetch out/gemm.c
+lozenge compile gemm.c --target mpi -o out 2>/dev/null && ls out && cat out/Makefile && grep -c lz_begin out/gemm.c
 lozenge compile gemm.c --target mpi --grid 2x2 --ranks 6
 lozenge compile gemm.c --target mpi --grid 2y2
 lozenge compile gemm.c --target mpi --distribute 'C(block)'

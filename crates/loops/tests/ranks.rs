@@ -35,6 +35,24 @@ const CHAIN: &str = "ranks sum[n](x: in f64[n], s: inout f64) grid 1 {
 }
 ";
 
+/// Sums of strips of a vector that all ranks read, fetched while the strip before is added.
+const AHEAD: &str = "ranks strips[n](x: inout f64[n], y: inout f64[n]) grid 1 {
+  cut b0: n along 0
+  place x on (b0)
+  place y on (b0)
+  for k in 0..n step 2 ahead {
+    fetch x(k .. min(n, k + 2)) into part at all with (b0)
+    run all {
+      for i in b0_lo..b0_hi {
+        for j in k..min(n, k + 2) {
+          y[i] += part[j]
+        }
+      }
+    }
+  }
+}
+";
+
 fn program(text: &str) -> RankProgram {
     let program = parse(text).unwrap_or_else(|d| panic!("{d}"));
     assert_eq!(parse(&program.to_string()).as_ref(), Ok(&program));
@@ -110,6 +128,22 @@ fn what_does_not_fit_is_refused() {
     ] {
         assert_eq!(code(&NEIGHBOURS.replace(from, to)), expected, "{from} -> {to}");
     }
+}
+
+#[test]
+fn strips_come_ahead_of_their_use() {
+    let (x, y) = (vector(&[1.0, 2.0, 3.0, 4.0, 5.0]), vector(&[0.0, 10.0, 20.0, 30.0, 40.0]));
+    let args = BTreeMap::from([(Name::new("x"), x), (Name::new("y"), y)]);
+    for ranks in [1, 2, 3, 7] {
+        let ahead = run(&program(AHEAD), &Grid(vec![ranks]), &size(5), &args, 1).expect("it runs");
+        assert_eq!(ahead.outputs[&Name::new("y")], vector(&[15.0, 25.0, 35.0, 45.0, 55.0]), "{ranks}");
+        let usual = AHEAD.replace(" ahead", "");
+        let usual = run(&program(&usual), &Grid(vec![ranks]), &size(5), &args, 1).expect("it runs");
+        assert_eq!(ahead, usual, "{ranks}");
+    }
+    // What the loop changes cannot be fetched before that.
+    let changed = AHEAD.replace("y[i] += part[j]", "x[i] += part[j]");
+    assert_eq!(parse(&changed).and_then(|program| check(&program)).map_err(|d| d.code.0), Err("L0404"));
 }
 
 #[test]

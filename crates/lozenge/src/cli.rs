@@ -421,6 +421,7 @@ Examples:
   lozenge bench benches/paper --threads 1,2
   lozenge bench benches/paper --filter dot --quick
   lozenge bench tests/c/kernels --target athread --filter gemm
+  lozenge bench gemm.c --target mpi --simulate --ranks 1,64,1024
   lozenge bench tests/c/kernels --outputs pluto=outputs/pluto
   lozenge bench tests/c/kernels --extents both --threads 1,2
 
@@ -463,6 +464,10 @@ pub struct Bench {
     /// mpi: value of a size parameter; may be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
+    /// mpi: model the time on a cluster instead, by SimGrid, at more ranks [default: 1,4,16,64,256,
+    /// 1024]; `--size` is that of one rank, `--machine` the cluster [default: stampede].
+    #[arg(long)]
+    pub simulate: bool,
     /// Athread: the sizes to run at [default: the four of the document; with --quick, large].
     #[arg(long, value_enum, value_name = "SIZES", value_delimiter = ',')]
     pub at: Vec<KernelSizes>,

@@ -132,6 +132,7 @@ mod mpi;
 mod progress;
 mod request;
 mod rules;
+mod simgrid;
 mod statistics;
 mod target;
 

@@ -12,7 +12,7 @@ use polyhedral::locality::Caches;
 
 use crate::failure::Failure;
 
-pub use description::Description;
+pub use description::{Cluster, Description};
 
 /// The machine that the command line names.
 static CHOSEN: OnceLock<Description> = OnceLock::new();

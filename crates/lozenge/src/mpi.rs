@@ -83,15 +83,88 @@ impl Tools {
         let mut command = Command::new(&self.compiler);
         command.env("TMPDIR", scratch.path());
         command.args(targets::mpi::FLAGS).arg("-o").arg(&program).arg(&main).arg("-lm");
-        let finished = process::run(&mut command, Duration::from_secs(300))?;
-        if !finished.status.success() {
-            let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
-            let message = format!("`{}` does not compile the C", self.compiler.display());
-            return Err(Failure::environment("X0302", message)
-                .note(said)
-                .help("if this compiler is old or unusual, set MPICC to another one; otherwise this is a defect of lozenge"));
-        }
+        self.compiled(&mut command)?;
         Ok(Program { scratch, program, tools: self.clone() })
+    }
+}
+
+/// What the environment of ranks holds so that there may be more of them than cores, also for the
+/// superuser of a container: Open MPI asks to be told.
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+    ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
+    ("OMPI_MCA_mpi_yield_when_idle", "1"),
+    ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+];
+
+impl Tools {
+    /// Builds files around the driver of `crate::execute`: a script that starts it on ranks, which
+    /// takes the arguments of the driver.
+    ///
+    /// # Errors
+    /// `X0302` if the compiler refuses them.
+    pub fn build_around(
+        &self,
+        files: &[(&str, &str)],
+        ranks: u32,
+        threads: u32,
+    ) -> Result<(Scratch, PathBuf), Failure> {
+        let scratch = Scratch::new()?;
+        let io = |e: std::io::Error| Failure::environment("X0004", format!("can't write C: {}", reason(&e)));
+        let write = |name: &str, text: &str| {
+            let path = scratch.path().join(name);
+            std::fs::write(&path, text).map(|()| path).map_err(io)
+        };
+        let program = scratch.path().join("ranks");
+        let mut objects = vec![write("ranks_main.c", include_str!("ranks_main.c"))?];
+        for (name, text) in files {
+            let path = write(name, text)?;
+            if path.extension().is_some_and(|e| e == "c") {
+                objects.push(path);
+            }
+        }
+        let mut command = Command::new(&self.compiler);
+        command.env("TMPDIR", scratch.path()).args(targets::mpi::FLAGS);
+        // The main function of the driver gets another name, that of the ranks calls it.
+        for path in &mut objects {
+            let of_driver = path.ends_with("driver.c");
+            let object = path.with_extension("o");
+            let mut compile = Command::new(&self.compiler);
+            compile.env("TMPDIR", scratch.path()).args(targets::mpi::FLAGS).arg("-c");
+            if of_driver {
+                compile.arg("-Dmain=lozenge_driver");
+            }
+            compile.arg("-o").arg(&object).arg(&path);
+            self.compiled(&mut compile)?;
+            *path = object;
+        }
+        self.compiled(command.arg("-o").arg(&program).args(&objects).arg("-lm"))?;
+        let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', "'\\''"));
+        let variables: Vec<String> =
+            ENVIRONMENT.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let script = format!(
+            "#!/bin/sh\nexport {} OMP_NUM_THREADS={threads}\nexec {} -n {ranks} {} \"$@\"\n",
+            variables.join(" "),
+            quoted(&self.launcher),
+            quoted(&program)
+        );
+        let path = write("start", &script)?;
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).map_err(io)?;
+        Ok((scratch, path))
+    }
+
+    fn compiled(&self, command: &mut Command) -> Result<(), Failure> {
+        let finished = process::run(command, Duration::from_secs(300))?;
+        if finished.status.success() {
+            return Ok(());
+        }
+        let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
+        let message = format!("`{}` does not compile the C", self.compiler.display());
+        Err(Failure::environment("X0302", message)
+            .note(said)
+            .help("if this compiler is old or unusual, set MPICC to another one; otherwise this is a defect of lozenge"))
     }
 }
 
@@ -114,17 +187,7 @@ impl Program {
     ) -> Result<Said, Failure> {
         let mut command = Command::new(&self.tools.launcher);
         command.arg("-n").arg(ranks.to_string()).arg(&self.program).args(arguments);
-        // More ranks than cores, also for the superuser of a container: Open MPI asks to be told.
-        for (name, value) in [
-            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-            ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
-            ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
-            ("OMPI_MCA_mpi_yield_when_idle", "1"),
-            ("OMPI_MCA_hwloc_base_binding_policy", "none"),
-        ] {
-            command.env(name, value);
-        }
+        command.envs(ENVIRONMENT);
         if let Some(threads) = threads {
             command.env("OMP_NUM_THREADS", threads.to_string());
         }

@@ -55,7 +55,7 @@ fn a_described_machine_stands_for_the_variables() {
 #[test]
 fn descriptions_are_listed_printed_and_refused() {
     let names = printed(&["machine", "--list"], &[]);
-    assert_eq!(names, "avx2\navx512\nneon\nsw26010\nsw26010pro\ncluster\n");
+    assert_eq!(names, "avx2\navx512\nneon\nsw26010\nsw26010pro\ncluster\nstampede\n");
     for name in names.lines() {
         assert!(printed(&["machine", "--machine", name], &[]).contains(&format!("name = \"{name}\"")));
     }

@@ -29,11 +29,15 @@ fn said(output: &Output) -> String {
 }
 
 /// A kernel, options of the run, and whether messages must go.
-const RUNS: [(&str, &[&str], bool); 8] = [
+const RUNS: [(&str, &[&str], bool); 11] = [
     ("gemm", &["--ranks", "4", "--size", "ni=37", "--size", "nj=41", "--size", "nk=29"], true),
     ("gemm", &["--grid", "1x3", "--size", "ni=5", "--size", "nj=2", "--size", "nk=1"], true),
     ("gemm", &["--ranks", "2", "--size", "ni=0", "--size", "nj=3", "--size", "nk=2"], false),
+    // Strips that are fetched ahead and passed on, by ranks of which some have nothing to do.
+    ("gemm", &["--ranks", "9", "--size", "ni=50", "--size", "nj=7", "--size", "nk=1100"], true),
+    ("gemm", &["--grid", "2x3", "--size", "ni=300", "--size", "nj=410", "--size", "nk=1300"], true),
     ("jacobi-2d", &["--ranks", "4", "--size", "tsteps=5", "--size", "n=23"], true),
+    ("jacobi-2d", &["--ranks", "7", "--size", "tsteps=2", "--size", "n=12"], true),
     ("lu-right", &["--ranks", "3", "--distribute", "A(cyclic(4), *)", "--size", "n=31"], true),
     ("atax", &["--grid", "4", "--size", "m=19", "--size", "n=23"], true),
     ("seidel-2d", &["--ranks", "2", "--size", "tsteps=3", "--size", "n=17"], true),

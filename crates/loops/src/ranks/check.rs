@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{At, Elements, Fetch, RankProgram, Run, Step, walk};
+use super::{At, Elements, Fetch, RankProgram, Repeat, Run, Step, walk};
 use crate::access::AccessKind;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::name::Name;
@@ -35,6 +35,9 @@ pub fn check(program: &RankProgram) -> Result<(), Diagnostic> {
     places(program, &mut found);
     walk(&program.body, &mut |step| match step {
         Step::Loop(repeat) if repeat.step < 1 => found(format!("the loop `{}` has no step", repeat.var)),
+        Step::Loop(repeat) if repeat.ahead && !may_fetch_ahead(repeat) => {
+            found(format!("the loop `{}` fetches what it changes, ahead of that", repeat.var));
+        }
         Step::Loop(_) => {}
         Step::Fetch(fetch) => fetch_fits(program, fetch, &mut found),
         Step::Return(back) => {
@@ -46,6 +49,29 @@ pub fn check(program: &RankProgram) -> Result<(), Diagnostic> {
         Step::Run(run) => run_fits(program, run, &mut found),
     });
     problem.map_or(Ok(()), Err)
+}
+
+/// Whether the fetches that the body of a loop begins with get the same elements one iteration
+/// earlier: they go into buffers of their own, and nothing else in the loop changes their arrays.
+pub fn may_fetch_ahead(repeat: &Repeat) -> bool {
+    let (first, rest) = repeat.first_fetches();
+    let mut changed = BTreeSet::new();
+    walk(rest, &mut |step| match step {
+        Step::Run(run) => {
+            let sites = crate::access::accesses(&run.body);
+            changed.extend(sites.iter().filter(|s| s.writes()).map(|s| s.access.array.clone()));
+            changed.extend(run.during.iter().filter_map(|fetch| fetch.into.clone()));
+        }
+        Step::Return(back) => {
+            changed.insert(back.what.array.clone());
+        }
+        Step::Fetch(fetch) => changed.extend(fetch.into.clone()),
+        Step::Loop(_) => {}
+    });
+    let buffers: BTreeSet<_> = first.iter().filter_map(|fetch| fetch.into.as_ref()).collect();
+    buffers.len() == first.len()
+        && first.iter().all(|fetch| !changed.contains(&fetch.what.array))
+        && buffers.iter().all(|buffer| !changed.contains(*buffer))
 }
 
 fn places(program: &RankProgram, found: &mut dyn FnMut(String)) {

@@ -79,6 +79,17 @@ impl Sliced {
         let found: Vec<Range> = starts.map(|low| (low, (low + self.width).min(self.extent))).collect();
         if found.is_empty() { vec![(self.extent, self.extent)] } else { found }
     }
+
+    /// The coordinates that may own some of a range, in order.
+    fn coordinates(self, (low, high): Range) -> Vec<i64> {
+        let (first, last) = (low.max(0) / self.width, (high.min(self.extent) - 1) / self.width);
+        if last - first + 1 >= self.ranks {
+            return (0..self.ranks).collect();
+        }
+        let mut found: Vec<i64> = (first..=last).map(|block| block % self.ranks).collect();
+        found.sort_unstable();
+        found
+    }
 }
 
 /// What ranks hold, at given sizes on a given grid.
@@ -91,6 +102,8 @@ pub struct Place<'a> {
     /// Values of the sizes.
     pub sizes: Numbers,
     cuts: Vec<Sliced>,
+    /// For each cut and each coordinate the blocks.
+    blocks: Vec<Vec<Vec<Range>>>,
 }
 
 impl<'a> Place<'a> {
@@ -99,14 +112,16 @@ impl<'a> Place<'a> {
     /// # Errors
     /// `L0401`: an extent without a value.
     pub fn new(program: &'a RankProgram, grid: &Grid, sizes: &Numbers) -> Result<Place<'a>, Diagnostic> {
-        let cuts = program.cuts.iter().map(|cut| Sliced::of(cut, grid, sizes)).collect::<Result<_, _>>()?;
-        Ok(Place { program, grid: grid.clone(), sizes: sizes.clone(), cuts })
+        let cuts: Vec<Sliced> =
+            program.cuts.iter().map(|cut| Sliced::of(cut, grid, sizes)).collect::<Result<_, _>>()?;
+        let blocks = cuts.iter().map(|cut| (0..cut.ranks).map(|c| cut.blocks(c)).collect()).collect();
+        Ok(Place { program, grid: grid.clone(), sizes: sizes.clone(), cuts, blocks })
     }
 
     /// The blocks that a rank has of a cut.
-    pub fn blocks(&self, cut: usize, rank: i64) -> Vec<Range> {
+    pub fn blocks(&self, cut: usize, rank: i64) -> &[Range] {
         let axis = self.program.cuts[cut].axis;
-        self.cuts[cut].blocks(self.grid.coordinates(rank)[axis])
+        &self.blocks[cut][self.grid.coordinates(rank)[axis] as usize]
     }
 
     /// The numbers that hold on a rank for every choice of one block of each of these cuts.
@@ -141,7 +156,9 @@ impl<'a> Place<'a> {
     pub fn owned(&self, placed: &Placed, rank: i64) -> Result<Vec<Vec<Range>>, Diagnostic> {
         let extents = self.extents(placed)?;
         let dims = placed.cut.iter().zip(extents);
-        Ok(dims.map(|(cut, n)| cut.map_or_else(|| vec![(0, n)], |cut| self.blocks(cut, rank))).collect())
+        Ok(dims
+            .map(|(cut, n)| cut.map_or_else(|| vec![(0, n)], |cut| self.blocks(cut, rank).to_vec()))
+            .collect())
     }
 
     /// The box as numbers, at the blocks of a rank: with several blocks of a cut, the hull of all.
@@ -189,13 +206,6 @@ impl<'a> Place<'a> {
     fn works(&self, cuts: impl IntoIterator<Item = usize>, rank: i64) -> bool {
         cuts.into_iter().all(|cut| self.blocks(cut, rank).iter().any(|(low, high)| low < high))
     }
-
-    /// Whether two ranks differ on an axis on which an array is not cut, so that each has its own.
-    fn apart(&self, placed: &Placed, a: i64, b: i64) -> bool {
-        let cut: Vec<usize> = placed.cut.iter().flatten().map(|c| self.program.cuts[*c].axis).collect();
-        let (a, b) = (self.grid.coordinates(a), self.grid.coordinates(b));
-        (0..self.grid.0.len()).any(|axis| !cut.contains(&axis) && a[axis] != b[axis])
-    }
 }
 
 /// A message: what goes from one rank to another.
@@ -227,6 +237,43 @@ fn within(ranges: &[Range], (low, high): Range) -> Vec<Range> {
     cut.filter(|(a, b)| a < b).collect()
 }
 
+/// What a coordinate of an axis has of the dimension that is cut along it, if one is.
+type Along = Option<(usize, Vec<Range>)>;
+
+/// The owners of a box, of which a rank needs them, in the order of their numbers; with what of the
+/// box each has. Only coordinates that own some of it are looked at.
+fn owners(place: &Place, placed: &Placed, rank: i64, wanted: &[Range]) -> Vec<(i64, Vec<Vec<Range>>)> {
+    let own = place.grid.coordinates(rank);
+    // For each axis the coordinates, with what they have of the dimension that is cut along it.
+    let mut axes: Vec<Vec<(i64, Along)>> = own.iter().map(|c| vec![(*c, None)]).collect();
+    for (d, cut) in placed.cut.iter().enumerate() {
+        let Some(cut) = *cut else { continue };
+        let sliced = &place.cuts[cut];
+        let having = sliced.coordinates(wanted[d]).into_iter().filter_map(|coordinate| {
+            let ranges = within(&place.blocks[cut][coordinate as usize], wanted[d]);
+            (!ranges.is_empty()).then_some((coordinate, Some((d, ranges))))
+        });
+        axes[place.program.cuts[cut].axis] = having.collect();
+    }
+    let whole: Vec<Vec<Range>> = wanted.iter().map(|range| vec![*range]).collect();
+    let mut found = vec![(0, whole)];
+    for (axis, coordinates) in axes.iter().enumerate() {
+        let extent = place.grid.0[axis];
+        let with = |(owner, ranges): &(i64, Vec<Vec<Range>>)| -> Vec<(i64, Vec<Vec<Range>>)> {
+            let one = |(coordinate, of): &(i64, Along)| {
+                let mut ranges = ranges.clone();
+                if let Some((d, part)) = of {
+                    ranges[*d].clone_from(part);
+                }
+                (owner * extent + coordinate, ranges)
+            };
+            coordinates.iter().map(one).collect()
+        };
+        found = found.iter().flat_map(with).collect();
+    }
+    found
+}
+
 /// The transfers of a fetch, at these values of sizes and variables; and what each receiver asked
 /// for.
 ///
@@ -245,15 +292,12 @@ pub fn transfers(place: &Place, fetch: &Fetch, numbers: &Numbers) -> Result<Vec<
             continue;
         }
         let wanted = place.elements(&fetch.what, numbers, to)?;
-        for from in 0..place.grid.ranks() {
-            if place.apart(placed, from, to) || (from == to && fetch.into.is_none()) {
-                continue;
-            }
-            let owned = place.owned(placed, from)?;
-            let ranges: Vec<Vec<Range>> = owned.iter().zip(&wanted).map(|(o, w)| within(o, *w)).collect();
-            let transfer = Transfer { from, to, ranges };
-            if transfer.elements() > 0 {
-                found.push(transfer);
+        if wanted.iter().any(|(low, high)| low >= high) {
+            continue;
+        }
+        for (from, ranges) in owners(place, placed, to, &wanted) {
+            if from != to || fetch.into.is_some() {
+                found.push(Transfer { from, to, ranges });
             }
         }
     }

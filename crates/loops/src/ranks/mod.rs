@@ -30,8 +30,8 @@ use crate::name::Name;
 use crate::program::{ArrayDecl, Function, ParamMode, ReduceOp, Stmt};
 use crate::visit::locals;
 
-pub use check::check;
-pub use messages::{Grid, Numbers, Place, Transfer, transfers};
+pub use check::{check, may_fetch_ahead};
+pub use messages::{Grid, Numbers, Place, Range, Transfer, transfers};
 pub use parse::parse;
 pub use run::{Ran, Traffic, count, run};
 
@@ -125,8 +125,24 @@ pub struct Repeat {
     pub upper: Expr,
     /// At least 1.
     pub step: i64,
+    /// Whether the fetches that the body begins with are on their way while the iteration before
+    /// runs ([`may_fetch_ahead`]).
+    pub ahead: bool,
     /// The steps in it.
     pub body: Vec<Step>,
+}
+
+impl Repeat {
+    /// The fetches that the body begins with, and what is behind them.
+    pub fn first_fetches(&self) -> (Vec<&Fetch>, &[Step]) {
+        let first = self.body.iter().map_while(|step| match step {
+            Step::Fetch(fetch) => Some(fetch),
+            _ => None,
+        });
+        let first: Vec<&Fetch> = first.collect();
+        let rest = &self.body[first.len()..];
+        (first, rest)
+    }
 }
 
 /// Which ranks.

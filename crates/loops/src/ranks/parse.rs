@@ -156,12 +156,13 @@ impl Reader<'_> {
         self.p.expect("..")?;
         let upper = self.p.expr(0)?;
         let step = if self.p.accept_word("step") { self.p.integer()? } else { 1 };
+        let ahead = self.p.accept_word("ahead");
         self.p.expect("{")?;
         let mark = self.p.scope.enter();
         self.p.scope.declare(&var, false);
         let body = self.p_nested()?;
         self.p.scope.leave(mark);
-        Ok(Repeat { var, lower, upper, step, body })
+        Ok(Repeat { var, lower, upper, step, ahead, body })
     }
 
     /// The steps of a loop, one level deeper. Buffers stay declared.

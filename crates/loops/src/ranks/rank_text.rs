@@ -121,6 +121,9 @@ impl Text<'_, '_, '_> {
                 if repeat.step != 1 {
                     write!(self.p.out, " step {}", repeat.step)?;
                 }
+                if repeat.ahead {
+                    self.p.out.write_str(" ahead")?;
+                }
                 self.p.out.write_str(" {")?;
                 let mark = self.p.enter();
                 self.p.declare(&repeat.var, false);

@@ -129,13 +129,53 @@ impl Machine<'_> {
         let (lower, upper) = (number(&repeat.lower, numbers)?, number(&repeat.upper, numbers)?);
         let mut inner = numbers.clone();
         let mut value = lower;
+        let (first, rest) = repeat.first_fetches();
+        let mut coming = None;
         while value < upper {
+            let next = value.checked_add(repeat.step.max(1));
             inner.insert(repeat.var.clone(), value);
-            self.steps(&repeat.body, &inner)?;
-            let Some(next) = value.checked_add(repeat.step.max(1)) else { break };
+            if repeat.ahead {
+                match coming.take() {
+                    None => self.fetches(&first, &inner)?,
+                    Some(coming) => drop(self.exchange(&first, coming)),
+                }
+                if let Some(next) = next.filter(|next| *next < upper) {
+                    let own = self.exchange(&first, Vec::new());
+                    inner.insert(repeat.var.clone(), next);
+                    self.fetches(&first, &inner)?;
+                    coming = Some(self.exchange(&first, own));
+                    inner.insert(repeat.var.clone(), value);
+                }
+                self.steps(rest, &inner)?;
+            } else {
+                self.steps(&repeat.body, &inner)?;
+            }
+            let Some(next) = next else { break };
             value = next;
         }
         Ok(())
+    }
+
+    fn fetches(&mut self, fetches: &[&Fetch], numbers: &Numbers) -> Result<(), Diagnostic> {
+        fetches.iter().try_for_each(|fetch| self.fetch(fetch, numbers))
+    }
+
+    /// Puts other contents into the buffers of fetches; what was in them.
+    fn exchange(&mut self, fetches: &[&Fetch], new: Vec<Tensor>) -> Vec<Tensor> {
+        let Some(memories) = &mut self.memories else { return Vec::new() };
+        let mut new = new.into_iter();
+        let mut old = Vec::new();
+        for memory in memories {
+            for into in fetches.iter().filter_map(|fetch| fetch.into.as_ref()) {
+                if let Some(tensor) = memory.get_mut(into) {
+                    old.push(tensor.clone());
+                    if let Some(new) = new.next() {
+                        *tensor = new;
+                    }
+                }
+            }
+        }
+        old
     }
 
     /// Counts a message.

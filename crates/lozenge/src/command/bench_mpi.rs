@@ -12,6 +12,7 @@ use loops::ranks::{Grid, RankProgram, count};
 use serde_json::{Value as Json, json};
 
 use super::bench::nothing_to_measure;
+use super::bench_simulated::Simulation;
 use super::run_mpi::grid_option;
 use crate::bind::{self, Sizes};
 use crate::cli::Bench;
@@ -33,7 +34,7 @@ const USUAL: i64 = 1000;
 /// With `--quick`.
 const QUICK: i64 = 200;
 /// Steps of an outer loop over time, by name: as many as kernels have by default.
-const STEPS: [(&str, i64); 3] = [("tsteps", 20), ("steps", 20), ("t", 20)];
+pub(super) const STEPS: [(&str, i64); 3] = [("tsteps", 20), ("steps", 20), ("t", 20)];
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs the command.
@@ -41,8 +42,24 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// # Errors
 /// What the stages refuse, and what is missing to run; `X0907` if there is nothing to measure.
 pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
+    if arguments.simulate {
+        let simulation = Simulation::new()?;
+        return each(arguments, as_json, &|front, name, file| {
+            simulation.one(front, name, (arguments, file, as_json))
+        });
+    }
     let tools = Tools::find()?;
     let compiler = Compiler::find()?;
+    each(arguments, as_json, &|front, name, file| {
+        one(front, name, (arguments, file, as_json), (&tools, &compiler))
+    })
+}
+
+/// What is done with a definition of a file; what is said of it as JSON.
+type Measured<'a> = &'a dyn Fn(&Front, &str, &Path) -> Result<Json, Failure>;
+
+/// Measures all definitions that are asked for.
+fn each(arguments: &Bench, as_json: bool, measured: Measured) -> Result<(), Failure> {
     let mut files = Vec::new();
     for path in &arguments.paths {
         files.extend(find(path, &["loz", "loops", "c"])?);
@@ -59,7 +76,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
             if arguments.filter.as_ref().is_some_and(|filter| !name.contains(filter.as_str())) {
                 continue;
             }
-            told.push(one(&front, &name, (arguments, file, as_json), (&tools, &compiler))?);
+            told.push(measured(&front, &name, file)?);
         }
     }
     if told.is_empty() {
@@ -212,7 +229,7 @@ fn counted(front: &Front, request: &Request, sizes: &Sizes) -> Result<Vec<(Vec<S
 }
 
 /// The squarest grid with this many ranks.
-fn grid(program: &RankProgram, ranks: i64) -> Grid {
+pub(super) fn grid(program: &RankProgram, ranks: i64) -> Grid {
     if program.axes == 1 {
         return Grid(vec![ranks]);
     }

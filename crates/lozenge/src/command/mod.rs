@@ -8,6 +8,7 @@ pub(crate) mod bench_c;
 mod bench_model;
 mod bench_movement;
 pub(crate) mod bench_mpi;
+pub(crate) mod bench_simulated;
 mod cc;
 mod check_defined;
 mod check_files;

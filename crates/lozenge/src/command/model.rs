@@ -38,6 +38,7 @@ const CLOSE: f64 = 1e-4;
 pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, arguments.threads)?;
     passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
+    passed_over::by_models_on_ranks(&arguments.ranks)?;
     let request = ModelRequest {
         sizes: bind::by_name(&arguments.sizes)?,
         extents: match arguments.target.abilities().mapping {
@@ -50,6 +51,7 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         about: about(arguments)?,
         settings: arguments.settings.0.clone(),
         threads: arguments.threads,
+        ranks: arguments.ranks.ranks,
         ..models::request(&arguments.file)
     };
     // What comes out is no model: it does not take the place of one.
@@ -249,6 +251,7 @@ pub fn times(
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.settings.0, None)?;
     passed_over::by_ranks(arguments.target, arguments.ranks.given())?;
+    passed_over::by_models_on_ranks(&arguments.ranks)?;
     if arguments.profile && arguments.target.abilities().mapping {
         let message = "`--profile` has no effect here: times of calls are those of the emulation";
         return Err(
@@ -269,6 +272,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         profile: arguments.profile,
         settings: arguments.settings.0.clone(),
         threads: arguments.threads,
+        ranks: arguments.ranks.ranks,
         ..models::request(&arguments.file)
     };
     let built = |request: &ModelRequest| {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use targets::Settings;
 
-use crate::cli::{Against, Choice, Command, Compile, Mode};
+use crate::cli::{Against, Choice, Command, Compile, Mode, RanksOptions};
 use crate::failure::Failure;
 use crate::target::{self, Target};
 
@@ -72,6 +72,19 @@ pub(super) fn by_ranks(target: Target, given: Option<&'static str>) -> Result<()
             Err(Failure::usage("X0009", format!("`{option}` has no effect for the target {}", target.name()))
                 .help(format!("add `--target {name}`, or leave the option out")))
         }
+    }
+}
+
+/// Options of ranks that models do not have: where their arrays are is not asked.
+///
+/// # Errors
+/// `X0009` for the first one.
+pub(super) fn by_models_on_ranks(ranks: &RanksOptions) -> Result<(), Failure> {
+    let options = [("--grid", ranks.grid.is_some()), ("--distribute", !ranks.distribute.is_empty())];
+    match options.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::usage("X0009", format!("`{option}` has no effect on a model"))
+            .help("leave it out; `--ranks` says how many ranks there are")),
     }
 }
 

@@ -69,8 +69,10 @@ impl Ran<'_> {
         if let Some((report, _)) = self.modelled {
             // Those of the emulation tell nothing.
             value["seconds"] = json!([]);
-            value["mapping"] = json!(self.notes);
             value["modelled"] = json!(report.as_ref().map(|r| r.json.clone()));
+        }
+        if self.modelled.is_some() || !self.notes.is_empty() {
+            value["mapping"] = json!(self.notes);
         }
         if self.arguments.profile {
             value["profile"] = json!(profile_json(self.compiled, &self.outcome.profile));
@@ -98,7 +100,10 @@ impl Ran<'_> {
             text.push_str(&format!("wrote {path}\n"));
         }
         match self.modelled {
-            None => text.push_str(&report::times(&Summary::of(&self.outcome.times), agreement)),
+            None => {
+                self.notes.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+                text.push_str(&report::times(&Summary::of(&self.outcome.times), agreement));
+            }
             Some((report, chip)) => {
                 let lines = self.notes.iter().map(String::as_str).chain(agreement);
                 lines.for_each(|line| text.push_str(&format!("{line}\n")));

@@ -21,7 +21,7 @@ const SHIPPED: &[(&str, &str)] = &{
             [$(($name, include_str!(concat!("../../../../library/machines/", $name, ".toml")))),*]
         };
     }
-    shipped!["avx2" "avx512" "neon" "sw26010" "sw26010pro" "cluster"]
+    shipped!["avx2" "avx512" "neon" "sw26010" "sw26010pro" "cluster" "stampede"]
 };
 
 /// A machine as data.
@@ -35,6 +35,8 @@ pub struct Description {
     pub caches: Option<Caches>,
     /// The network between ranks, and what a rank does.
     pub network: Network,
+    /// Nodes and switches, for simulations.
+    pub cluster: Option<Cluster>,
     /// The chip of computing cores, by the name that `--chip` has for it.
     pub chip: Option<String>,
     /// Numbers of the cost model.
@@ -56,6 +58,7 @@ struct Written {
     core: Core,
     mover: Option<Mover>,
     rank: Option<Rank>,
+    cluster: Option<Switches>,
     /// What only people read: local memory, cores, and where they are described.
     #[serde(rename = "local-memory")]
     _local_memory: Option<toml::Table>,
@@ -115,6 +118,29 @@ struct Message {
 #[serde(deny_unknown_fields)]
 struct Rank {
     operations_per_s: f64,
+    memory_bytes_per_s: Option<f64>,
+}
+
+/// A fat tree of two levels.
+#[derive(Deserialize, Clone, Copy, PartialEq, Debug)]
+#[serde(deny_unknown_fields)]
+struct Switches {
+    nodes: u32,
+    nodes_of_a_leaf: u32,
+    links_up_of_a_leaf: u32,
+}
+
+/// A cluster as simulations see it: a rank on each node, in a fat tree of two levels.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cluster {
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// Nodes at each switch of the lower level.
+    pub nodes_of_a_leaf: u32,
+    /// Links from each of those to switches of the upper level.
+    pub links_up_of_a_leaf: u32,
+    /// Bytes that a rank moves from and to its memory in a second.
+    pub memory: f64,
 }
 
 /// The names of the descriptions that ship.
@@ -170,6 +196,13 @@ impl Description {
     fn of(written: Written) -> Description {
         let usual = Network::default();
         let message = written.mover.map(|mover| mover.message);
+        let memory = written.rank.as_ref().and_then(|rank| rank.memory_bytes_per_s);
+        let cluster = written.cluster.zip(memory).map(|(switches, memory)| Cluster {
+            nodes: switches.nodes,
+            nodes_of_a_leaf: switches.nodes_of_a_leaf,
+            links_up_of_a_leaf: switches.links_up_of_a_leaf,
+            memory,
+        });
         let network = Network {
             latency: message.as_ref().map_or(usual.latency, |m| m.latency_s),
             bandwidth: message.as_ref().map_or(usual.bandwidth, |m| m.bandwidth_bytes_per_s),
@@ -181,6 +214,7 @@ impl Description {
             registers: written.vectors.map(|v| Registers { count: v.registers, bytes: v.bytes }),
             caches: l1.zip(l2).map(|(l1, l2)| Caches { l1: l1.bytes, l2: l2.bytes }),
             network,
+            cluster,
             chip: written.chip,
             core: written.core,
             lines: [l1, l2, l3],
@@ -214,8 +248,14 @@ impl Description {
             core.enter_cycles,
         ];
         let lines = self.lines.iter().flatten().flat_map(|cache| [cache.line_cycles, cache.cores_at_once]);
+        if let Some(Cluster { nodes, nodes_of_a_leaf, links_up_of_a_leaf, .. }) = self.cluster
+            && !((1..=1 << 20).contains(&nodes) && nodes_of_a_leaf > 0 && links_up_of_a_leaf > 0)
+        {
+            return Err("a cluster has 1 to 1048576 nodes, some at each leaf, and links up".to_owned());
+        }
+        let memory = self.cluster.map(|cluster| cluster.memory);
         let network = [self.network.latency, self.network.bandwidth, self.network.operations].map(Some);
-        let mut all = costs.into_iter().chain(lines).chain(network).flatten();
+        let mut all = costs.into_iter().chain(lines).chain(network).chain([memory]).flatten();
         match all.find(|n| !(n.is_finite() && *n > 0.0)) {
             Some(n) => Err(format!("{n} is no cost: all numbers are above 0")),
             None => Ok(()),
@@ -297,7 +337,12 @@ mod tests {
         for (name, _) in SHIPPED {
             let description = open(name).expect("it can be read");
             assert_eq!(description.name, *name);
-            assert!(description.caches.is_some() || description.chip.is_some() || *name == "cluster");
+            assert!(
+                description.caches.is_some()
+                    || description.chip.is_some()
+                    || description.cluster.is_some()
+                    || *name == "cluster"
+            );
         }
         assert_eq!(open("cluster").expect("it can be read").network, Network::default());
         assert_eq!(open("avx2").expect("it can be read").costs(Machine::default()).fork, 6000.0);

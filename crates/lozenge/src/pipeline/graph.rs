@@ -60,6 +60,8 @@ pub struct ModelRequest {
     pub settings: targets::Settings,
     /// The number of cores, of targets whose code is for a number of them.
     pub threads: Option<u32>,
+    /// The number of ranks that the code is made for, of targets for several ranks.
+    pub ranks: Option<u32>,
     /// Who is told what is being done.
     pub progress: Progress,
 }
@@ -88,6 +90,7 @@ impl Default for ModelRequest {
             registers: None,
             settings: targets::Settings::default(),
             threads: None,
+            ranks: None,
             progress: Progress::default(),
         }
     }

@@ -14,6 +14,7 @@ mod functional;
 mod gain;
 pub mod graph;
 pub mod model_on_cores;
+pub mod model_on_ranks;
 pub mod mpi;
 mod regions;
 pub(crate) mod rewriting;

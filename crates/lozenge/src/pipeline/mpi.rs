@@ -45,6 +45,8 @@ fn one(front: &Front, name: &str, request: &Request) -> Result<OnRanks, Failure>
 
 /// Ranks that the code is made for where nothing is said.
 const RANKS: u32 = 4;
+/// At more ranks layouts are compared as at so many.
+const MOST: u32 = 256;
 
 fn options(front: &Front, function: &Function, request: &Request) -> Result<Options, Failure> {
     let asked = &request.ranks;
@@ -60,7 +62,7 @@ fn options(front: &Front, function: &Function, request: &Request) -> Result<Opti
             }
             has
         }
-        (None, count) => i64::from(count.unwrap_or(RANKS)),
+        (None, count) => i64::from(count.unwrap_or(RANKS).min(MOST)),
     };
     let sizes = request.sizes.iter().map(|(name, n)| (Name::new(name), *n)).collect();
     let distribution = distribution(front, function, request)?;

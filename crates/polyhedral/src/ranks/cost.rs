@@ -1,9 +1,9 @@
 //! What a program for ranks costs at sizes that are supposed: messages, bytes, and the work of the
 //! rank that has most. Loops are sampled.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use loops::ranks::{At, Fetch, Grid, Numbers, Place, RankProgram, Repeat, Run, Step, Transfer};
+use loops::ranks::{At, Fetch, Grid, Numbers, Place, Range, RankProgram, Repeat, Run, Step, Transfer};
 use loops::{Expr, Stmt, Value, evaluate};
 
 /// A network of ranks.
@@ -30,6 +30,8 @@ pub(super) struct Cost<'a> {
     pub network: Network,
 }
 
+/// Bytes that a rank has to have before it passes on a part of a message.
+const PART: f64 = (1 << 16) as f64;
 /// Places of a loop that are looked at.
 const SAMPLES: i64 = 3;
 
@@ -80,10 +82,12 @@ impl<'a> Cost<'a> {
         self.messages(&all, &fetch.what.array)
     }
 
-    /// The time of the rank that sends or receives most.
+    /// The time of the rank that sends or receives most. What several ranks need alike is sent once
+    /// and passed on; the last one of them gets it late.
     fn messages(&self, all: &[Transfer], array: &loops::Name) -> f64 {
         let size = self.place.program.place(array).map_or(8, |p| bytes(&p.array.elem)) as f64;
         let mut ranks: BTreeMap<(bool, i64), f64> = BTreeMap::new();
+        let mut copies: HashMap<(i64, &[Vec<Range>]), f64> = HashMap::new();
         for transfer in all {
             let data = transfer.elements() as f64 * size;
             // A copy into a buffer of one's own goes through memory twice.
@@ -92,9 +96,13 @@ impl<'a> Cost<'a> {
                 false => data / self.network.bandwidth,
             };
             *ranks.entry((true, transfer.to)).or_default() += time;
-            if transfer.is_message() {
-                *ranks.entry((false, transfer.from)).or_default() += time;
+            if !transfer.is_message() {
+                continue;
             }
+            let late = self.network.latency + data.min(PART) / self.network.bandwidth;
+            let sent = copies.entry((transfer.from, &transfer.ranges)).or_default();
+            *ranks.entry((false, transfer.from)).or_default() += if *sent == 0.0 { time } else { late };
+            *sent += 1.0;
         }
         ranks.values().copied().fold(0.0, f64::max)
     }

@@ -296,7 +296,7 @@ impl<'a> Mapper<'a> {
             return Err("nothing in it can be dealt out to ranks".to_owned());
         }
         let (var, lower, upper, step) = (l.var.clone(), l.lower.clone(), l.upper.clone(), l.step);
-        let steps = vec![Step::Loop(Repeat { var, lower, upper, step, body: planned.steps })];
+        let steps = vec![Step::Loop(Repeat { var, lower, upper, step, ahead: false, body: planned.steps })];
         Ok(Planned { steps, root: None, ..planned })
     }
 
@@ -375,7 +375,9 @@ impl<'a> Mapper<'a> {
         let planned =
             self.phase(&body, &inner).ok().filter(|planned| planned.clipped && fetches_matrices(planned))?;
         let (lower, upper) = (own.lower, own.upper);
-        let steps = vec![Step::Loop(Repeat { var, lower, upper, step: self.width, body: planned.steps })];
+        let mut repeat = Repeat { var, lower, upper, step: self.width, ahead: false, body: planned.steps };
+        repeat.ahead = loops::ranks::may_fetch_ahead(&repeat);
+        let steps = vec![Step::Loop(repeat)];
         Some(Planned { steps, ..planned })
     }
 

@@ -17,7 +17,7 @@ impl Identifiers {
         let mut free = crate::openmp::names::Names::new();
         for word in [
             "at", "grid", "rank", "ranks", "low", "high", "numbers", "all", "data", "options", "comm",
-            "rows", "columns", "own", "flight", "some", "unused",
+            "rows", "columns", "own", "flight", "some", "unused", "next",
         ] {
             free.take(word);
         }

@@ -75,7 +75,7 @@ impl Writer<'_> {
     /// Frees buffers.
     pub fn dropped(&self, text: &mut String) {
         for (buffer, _) in self.program.buffers() {
-            let _ = writeln!(text, "    free(all->{}.data);", self.names.of(&buffer));
+            let _ = writeln!(text, "    lz_free(all->{}.data);", self.names.of(&buffer));
         }
     }
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "lozenge_ranks.h"
+#include "lozenge_messages.h"
 
 /* A parameter: an array, or a scalar (an array of no dimensions). */
 struct lz_param {
@@ -319,7 +319,7 @@ static void lz_write(const struct lz_grid *grid, const struct lz_param *param)
 static void lz_fill(const struct lz_grid *grid, const struct lz_param *param, long seed)
 {
     const struct lz_array *array = param->array;
-    size_t elements = lz_stored(grid, array);
+    size_t elements = array->data ? lz_stored(grid, array) : 0; /* a simulation has no memory */
     uint64_t state = (uint64_t)seed + (uint64_t)grid->rank * 7919u;
     for (size_t k = 0; k < elements; k++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
@@ -343,13 +343,20 @@ static void lz_time(const struct lz_grid *grid, double seconds)
         printf("time %.9f\n", longest);
 }
 
-/* Prints what all ranks sent. */
+/* Prints what all ranks sent, and what the one received that received most. */
 static void lz_traffic(const struct lz_grid *grid)
 {
-    int64_t own[2] = { grid->messages, grid->bytes }, all[2] = { 0, 0 };
+    int64_t own[2] = { grid->messages, grid->bytes }, all[2] = { 0, 0 }, most = 0;
     MPI_Reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, grid->comm);
+    MPI_Reduce(&grid->received, &most, 1, MPI_INT64_T, MPI_MAX, 0, grid->comm);
     if (grid->rank == 0)
-        printf("messages %lld\nbytes %lld\n", (long long)all[0], (long long)all[1]);
+        printf("messages %lld\nbytes %lld\nmost %lld\n", (long long)all[0], (long long)all[1], (long long)most);
+#ifdef LOZENGE_SIMULATED
+    double computed = grid->computed;
+    MPI_Reduce(&grid->computed, &computed, 1, MPI_DOUBLE, MPI_SUM, 0, grid->comm);
+    if (grid->rank == 0)
+        printf("computed %.9g\n", computed);
+#endif
 }
 
 #endif

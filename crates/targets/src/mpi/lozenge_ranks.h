@@ -1,4 +1,4 @@
-/* What programs for several ranks need at run time: blocks, boxes, messages, errors.
+/* What programs for several ranks need at run time: grids, blocks, memory, boxes, errors.
  *
  * A dimension of an array that is cut along an axis of the grid of ranks is dealt out in blocks of
  * `width` subscripts: block k goes from k * width to (k + 1) * width, and belongs to the ranks whose
@@ -22,7 +22,9 @@ struct lz_grid {
     MPI_Comm comm;
     int rank, ranks, axes;
     int extent[2];
-    int64_t messages, bytes; /* sent by this rank */
+    int64_t messages, bytes, received; /* sent by this rank, and bytes that came to it */
+    int flights;                       /* fetches that were begun */
+    double owed, computed;             /* in a simulation: seconds to be charged, and those of loops */
 };
 
 /* One dimension of an array. */
@@ -67,6 +69,10 @@ LZ_UNUSED static void lz_fail(const struct lz_grid *grid, const char *format, ..
     exit(1);
 }
 
+#ifdef LOZENGE_SIMULATED
+#include "lozenge_simulated.h"
+#else
+/* Memory of messages, and of arrays and buffers. */
 static void *lz_allocate(const struct lz_grid *grid, size_t bytes)
 {
     void *memory = NULL;
@@ -74,6 +80,13 @@ static void *lz_allocate(const struct lz_grid *grid, size_t bytes)
         lz_fail(grid, "no memory for %zu bytes", bytes);
     return memory;
 }
+
+static void lz_free(void *memory) { free(memory); }
+
+static void *lz_hold(const struct lz_grid *grid, size_t bytes) { return lz_allocate(grid, bytes); }
+
+#define LZ_PLACE(data, done) ((data) + (done))
+#endif
 
 LZ_UNUSED static int64_t lz_min(int64_t a, int64_t b) { return a < b ? a : b; }
 LZ_UNUSED static int64_t lz_max(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -101,7 +114,7 @@ static int lz_coordinate(const struct lz_grid *grid, int rank, int axis)
 /* A grid of these extents; 0 where MPI may choose. */
 LZ_UNUSED static struct lz_grid lz_grid_of(MPI_Comm comm, int axes, int rows, int columns)
 {
-    struct lz_grid grid = { comm, 0, 1, axes, { rows, columns }, 0, 0 };
+    struct lz_grid grid = { .comm = comm, .ranks = 1, .axes = axes, .extent = { rows, columns } };
     MPI_Comm_rank(comm, &grid.rank);
     MPI_Comm_size(comm, &grid.ranks);
     if (axes == 1)
@@ -193,14 +206,14 @@ LZ_UNUSED static void lz_place(const struct lz_grid *grid, struct lz_array *arra
 LZ_UNUSED static void lz_make(const struct lz_grid *grid, struct lz_array *array)
 {
     lz_place(grid, array);
-    array->data = lz_allocate(grid, lz_stored(grid, array) * array->size);
+    array->data = lz_hold(grid, lz_stored(grid, array) * array->size);
     array->owned = 1;
 }
 
 LZ_UNUSED static void lz_drop(struct lz_array *array)
 {
     if (array->owned)
-        free(array->data);
+        lz_free(array->data);
     array->data = NULL;
     array->owned = 0;
 }
@@ -245,169 +258,24 @@ static int lz_next(const struct lz_grid *grid, const struct lz_dim *dim, int coo
     return *low < to;
 }
 
+/* How many subscripts of a range a rank owns. */
+static int64_t lz_owned_of(const struct lz_grid *grid, const struct lz_dim *dim, int rank, int64_t low, int64_t high)
+{
+    int coordinate = dim->axis < 0 ? 0 : lz_coordinate(grid, rank, dim->axis);
+    int64_t sum = 0, a, b;
+    for (int64_t from = low; lz_next(grid, dim, coordinate, from, high, &a, &b); from = b)
+        sum += b - a;
+    return sum;
+}
+
 /* How many elements of a box a rank owns. */
-static int64_t lz_owned(const struct lz_grid *grid, const struct lz_array *array, int rank, const int64_t *low,
-                        const int64_t *high)
+LZ_UNUSED static int64_t lz_owned(const struct lz_grid *grid, const struct lz_array *array, int rank,
+                                  const int64_t *low, const int64_t *high)
 {
     int64_t elements = 1;
-    for (int d = 0; d < array->dims; d++) {
-        const struct lz_dim *dim = &array->dim[d];
-        int coordinate = dim->axis < 0 ? 0 : lz_coordinate(grid, rank, dim->axis);
-        int64_t sum = 0, a, b;
-        for (int64_t from = low[d]; lz_next(grid, dim, coordinate, from, high[d], &a, &b); from = b)
-            sum += b - a;
-        elements *= sum;
-    }
+    for (int d = 0; d < array->dims; d++)
+        elements *= lz_owned_of(grid, &array->dim[d], rank, low[d], high[d]);
     return elements;
-}
-
-/* What is done with the elements of a box that a rank owns, row by row. */
-struct lz_walk {
-    const struct lz_grid *grid;
-    const struct lz_array *array;
-    const struct lz_buffer *buffer; /* where they are; none: in the array itself */
-    int rank;                       /* whose elements they are */
-    const int64_t *low, *high;
-    char *packed; /* the message */
-    int unpack;
-};
-
-static int64_t lz_place_in(const struct lz_walk *walk, int d, int64_t at, int64_t *held)
-{
-    if (walk->buffer) {
-        *held = walk->buffer->held[d];
-        return at - walk->buffer->origin[d];
-    }
-    *held = walk->array->dim[d].held;
-    return lz_index(walk->grid, &walk->array->dim[d], at);
-}
-
-static void lz_rows(struct lz_walk *walk, int d, int64_t before)
-{
-    const struct lz_array *array = walk->array;
-    char *data = walk->buffer ? walk->buffer->data : array->data;
-    if (array->dims == 0) {
-        char *here = data;
-        memcpy(walk->unpack ? here : walk->packed, walk->unpack ? walk->packed : here, array->size);
-        walk->packed += array->size;
-        return;
-    }
-    const struct lz_dim *dim = &array->dim[d];
-    int coordinate = dim->axis < 0 ? 0 : lz_coordinate(walk->grid, walk->rank, dim->axis);
-    int64_t a, b, held;
-    for (int64_t from = walk->low[d]; lz_next(walk->grid, dim, coordinate, from, walk->high[d], &a, &b); from = b) {
-        int64_t at = lz_place_in(walk, d, a, &held);
-        if (d + 1 == array->dims) {
-            /* Halos are before and after the block, so that a row is in one piece. */
-            char *here = data + (size_t)(before * held + at) * array->size;
-            size_t bytes = (size_t)(b - a) * array->size;
-            memcpy(walk->unpack ? here : walk->packed, walk->unpack ? walk->packed : here, bytes);
-            walk->packed += bytes;
-        } else {
-            for (int64_t k = 0; k < b - a; k++)
-                lz_rows(walk, d + 1, before * held + at + k);
-        }
-    }
-}
-
-/* Messages on their way. */
-struct lz_flight {
-    int count, capacity;
-    struct lz_message {
-        int from, to;
-        char *memory;
-        int64_t bytes;
-        int64_t low[LZ_DIMS], high[LZ_DIMS];
-    } *message;
-    int requests, most;
-    MPI_Request *request;
-    const struct lz_array *array;
-    const struct lz_buffer *into;
-};
-
-/* A message has at most so many bytes; what is longer goes in parts. */
-#define LZ_PART ((int64_t)1 << 30)
-
-static MPI_Request *lz_request(const struct lz_grid *grid, struct lz_flight *flight)
-{
-    if (flight->requests == flight->most) {
-        flight->most = flight->most ? 2 * flight->most : 16;
-        flight->request = realloc(flight->request, (size_t)flight->most * sizeof *flight->request);
-        if (!flight->request)
-            lz_fail(grid, "no memory for messages");
-    }
-    return &flight->request[flight->requests++];
-}
-
-/* Starts a message of this rank, to or from another. */
-static void lz_start(struct lz_grid *grid, struct lz_flight *flight, const struct lz_message *message)
-{
-    int sends = message->from == grid->rank;
-    for (int64_t done = 0; done < message->bytes; done += LZ_PART) {
-        int bytes = (int)lz_min(message->bytes - done, LZ_PART);
-        MPI_Request *request = lz_request(grid, flight);
-        if (sends)
-            MPI_Isend(message->memory + done, bytes, MPI_BYTE, message->to, 0, grid->comm, request);
-        else
-            MPI_Irecv(message->memory + done, bytes, MPI_BYTE, message->from, 0, grid->comm, request);
-    }
-    if (sends) {
-        grid->messages++;
-        grid->bytes += message->bytes;
-    }
-}
-
-/* Adds what goes from one rank to another of a box, and starts it. */
-static void lz_add(struct lz_grid *grid, struct lz_flight *flight, int from, int to, const int64_t *low,
-                   const int64_t *high, const struct lz_buffer *out)
-{
-    const struct lz_array *array = flight->array;
-    int64_t elements = lz_owned(grid, array, out ? to : from, low, high);
-    if (elements == 0)
-        return;
-    if (elements > INT64_MAX / 2 / (int64_t)array->size)
-        lz_fail(grid, "a message of `%s` is too long", array->name);
-    if (flight->count == flight->capacity) {
-        flight->capacity = flight->capacity ? 2 * flight->capacity : 16;
-        flight->message = realloc(flight->message, (size_t)flight->capacity * sizeof *flight->message);
-        if (!flight->message)
-            lz_fail(grid, "no memory for messages");
-    }
-    struct lz_message *message = &flight->message[flight->count++];
-    message->from = from;
-    message->to = to;
-    message->bytes = elements * (int64_t)array->size;
-    message->memory = lz_allocate(grid, (size_t)message->bytes);
-    for (int d = 0; d < array->dims; d++) {
-        message->low[d] = low[d];
-        message->high[d] = high[d];
-    }
-    if (from == grid->rank) {
-        struct lz_walk walk = { grid, array, out, out ? to : from, low, high, message->memory, 0 };
-        lz_rows(&walk, 0, 0);
-    }
-    if (from != to)
-        lz_start(grid, flight, message);
-}
-
-/* Waits for all messages, and puts them where they belong. */
-static void lz_finish(struct lz_grid *grid, struct lz_flight *flight, int owners)
-{
-    MPI_Waitall(flight->requests, flight->request, MPI_STATUSES_IGNORE);
-    for (int k = 0; k < flight->count; k++) {
-        struct lz_message *message = &flight->message[k];
-        if (message->to == grid->rank) {
-            struct lz_walk walk = { grid, flight->array, flight->into, owners ? message->to : message->from,
-                                    message->low, message->high, message->memory, 1 };
-            lz_rows(&walk, 0, 0);
-        }
-        free(message->memory);
-    }
-    free(flight->message);
-    free(flight->request);
-    flight->message = NULL;
-    flight->request = NULL;
-    flight->count = flight->capacity = flight->requests = flight->most = 0;
 }
 
 /* Makes room for a box. */
@@ -420,8 +288,8 @@ LZ_UNUSED static void lz_room(const struct lz_grid *grid, const struct lz_array 
     }
     size_t bytes = lz_elements(grid, array->name, array->dims, buffer->held, array->size) * array->size;
     if (bytes > buffer->capacity || !buffer->data) {
-        free(buffer->data);
-        buffer->data = lz_allocate(grid, bytes);
+        lz_free(buffer->data);
+        buffer->data = lz_hold(grid, bytes);
         buffer->capacity = bytes;
     }
 }
@@ -461,133 +329,6 @@ LZ_UNUSED static void lz_room_for(const struct lz_grid *grid, const struct lz_ar
 LZ_UNUSED static int64_t lz_bytes(const struct lz_grid *grid, const struct lz_array *array, const struct lz_buffer *buffer)
 {
     return (int64_t)(lz_elements(grid, array->name, array->dims, buffer->held, array->size) * array->size);
-}
-
-enum lz_at { LZ_ALL, LZ_FIRST, LZ_LAST };
-
-/* Whether two ranks differ on an axis on which an array is not cut, so that each has its own. */
-static int lz_apart(const struct lz_grid *grid, const struct lz_array *array, int a, int b)
-{
-    for (int axis = 0; axis < grid->axes; axis++) {
-        int cut = 0;
-        for (int d = 0; d < array->dims; d++)
-            cut |= array->dim[d].axis == axis;
-        if (!cut && lz_coordinate(grid, a, axis) != lz_coordinate(grid, b, axis))
-            return 1;
-    }
-    return 0;
-}
-
-static int lz_needs(const struct lz_grid *grid, enum lz_at at, int rank)
-{
-    return at == LZ_ALL || (at == LZ_FIRST ? rank == 0 : rank == grid->ranks - 1);
-}
-
-/* Starts the messages of a fetch: into a buffer, or into the halo of the array. */
-LZ_UNUSED static void lz_begin(struct lz_grid *grid, struct lz_flight *flight, const struct lz_array *array, struct lz_buffer *into,
-                     enum lz_at at, lz_box *box, const void *numbers)
-{
-    int64_t low[LZ_DIMS] = { 0 }, high[LZ_DIMS] = { 0 };
-    int me = grid->rank;
-    memset(flight, 0, sizeof *flight);
-    flight->array = array;
-    flight->into = into;
-    if (lz_needs(grid, at, me)) {
-        box(grid, numbers, me, low, high);
-        if (into)
-            lz_room(grid, array, into, low, high);
-        for (int step = 0; step < grid->ranks; step++) {
-            int from = (me + step) % grid->ranks;
-            if ((from != me || into) && !lz_apart(grid, array, from, me))
-                lz_add(grid, flight, from, me, low, high, NULL);
-        }
-    }
-    for (int step = 1; step < grid->ranks; step++) {
-        int to = (me - step + grid->ranks) % grid->ranks;
-        if (!lz_needs(grid, at, to) || lz_apart(grid, array, me, to))
-            continue;
-        box(grid, numbers, to, low, high);
-        lz_add(grid, flight, me, to, low, high, NULL);
-    }
-}
-
-LZ_UNUSED static void lz_fetch(struct lz_grid *grid, const struct lz_array *array, struct lz_buffer *into, enum lz_at at,
-                     lz_box *box, const void *numbers)
-{
-    struct lz_flight flight;
-    lz_begin(grid, &flight, array, into, at, box, numbers);
-    lz_finish(grid, &flight, 0);
-}
-
-/* Brings a box of one rank back to the owners of its elements. */
-LZ_UNUSED static void lz_return(struct lz_grid *grid, const struct lz_array *array, const struct lz_buffer *from,
-                      enum lz_at at, lz_box *box, const void *numbers)
-{
-    struct lz_flight flight = { 0 };
-    int64_t low[LZ_DIMS] = { 0 }, high[LZ_DIMS] = { 0 };
-    int sender = at == LZ_LAST ? grid->ranks - 1 : 0, me = grid->rank;
-    /* An array that every rank holds is its own buffer. */
-    struct lz_buffer whole = { 0 };
-    flight.array = array;
-    box(grid, numbers, sender, low, high);
-    if (!from) {
-        whole.data = array->data;
-        for (int d = 0; d < array->dims; d++)
-            whole.held[d] = array->dim[d].held;
-    }
-    const struct lz_buffer *held = from ? from : &whole;
-    if (me == sender) {
-        for (int to = 0; to < grid->ranks; to++)
-            if (to != me || from)
-                lz_add(grid, &flight, me, to, low, high, held);
-    } else {
-        /* The same count on both sides: what this rank owns. */
-        lz_add(grid, &flight, sender, me, low, high, held);
-    }
-    lz_finish(grid, &flight, 1);
-}
-
-/* In a chain: memory from the rank before, and to the one behind. */
-LZ_UNUSED static void lz_from_before(struct lz_grid *grid, char *data, int64_t bytes)
-{
-    for (int64_t done = 0; grid->rank > 0 && done < bytes; done += LZ_PART)
-        MPI_Recv(data + done, (int)lz_min(bytes - done, LZ_PART), MPI_BYTE, grid->rank - 1, 1, grid->comm,
-                 MPI_STATUS_IGNORE);
-}
-
-LZ_UNUSED static void lz_to_behind(struct lz_grid *grid, const char *data, int64_t bytes)
-{
-    for (int64_t done = 0; grid->rank + 1 < grid->ranks && done < bytes; done += LZ_PART)
-        MPI_Send(data + done, (int)lz_min(bytes - done, LZ_PART), MPI_BYTE, grid->rank + 1, 1, grid->comm);
-    if (grid->rank + 1 < grid->ranks && bytes > 0) {
-        grid->messages++;
-        grid->bytes += bytes;
-    }
-}
-
-/* Combines what all ranks computed of an array that each holds. */
-LZ_UNUSED static void lz_combine(struct lz_grid *grid, struct lz_array *array, MPI_Datatype type, MPI_Op op)
-{
-    size_t elements = lz_stored(grid, array), part = (size_t)1 << 28;
-    for (size_t done = 0; done < elements; done += part) {
-        int count = (int)(elements - done < part ? elements - done : part);
-        MPI_Allreduce(MPI_IN_PLACE, array->data + done * array->size, count, type, op, grid->comm);
-    }
-    /* As many as up a tree and down again. */
-    if (grid->rank > 0) {
-        grid->messages += 2;
-        grid->bytes += 2 * (int64_t)(elements * array->size);
-    }
-}
-
-/* The elements that this rank owns, to or from memory without halos. */
-LZ_UNUSED static void lz_blocks_copy(const struct lz_grid *grid, const struct lz_array *array, char *blocks, int unpack)
-{
-    int64_t low[LZ_DIMS] = { 0 }, high[LZ_DIMS] = { 0 };
-    for (int d = 0; d < array->dims; d++)
-        high[d] = array->dim[d].extent;
-    struct lz_walk walk = { grid, array, NULL, grid->rank, low, high, blocks, unpack };
-    lz_rows(&walk, 0, 0);
 }
 
 /* Whether an array is stored with room for elements of other ranks. */

@@ -112,7 +112,7 @@ pub(super) fn text(program: &RankProgram, writer: &Writer, stem: &str) -> String
     }
     let _ = write!(
         text,
-        "    for (int repetition = 0; repetition < options.repetitions; repetition++) {{\n        for (int k = 0; k < {count}; k++) {{\n            if (param[k].read)\n                lz_read(grid, &param[k]);\n            else if (param[k].in || options.fill)\n                lz_fill(grid, &param[k], options.seed + k);\n        }}\n        own.messages = own.bytes = 0;\n        MPI_Barrier(grid->comm);\n        double begin = MPI_Wtime();\n        {prefix}_steps(grid, at, all);\n        lz_time(grid, MPI_Wtime() - begin);\n    }}\n    if (options.count)\n        lz_traffic(grid);\n    for (int k = 0; k < {count}; k++)\n        if (param[k].write)\n            lz_write(grid, &param[k]);\n"
+        "    for (int repetition = 0; repetition < options.repetitions; repetition++) {{\n        for (int k = 0; k < {count}; k++) {{\n            if (param[k].read)\n                lz_read(grid, &param[k]);\n            else if (param[k].in || options.fill)\n                lz_fill(grid, &param[k], options.seed + k);\n        }}\n        own.messages = own.bytes = own.received = 0;\n        MPI_Barrier(grid->comm);\n        double begin = MPI_Wtime();\n        {prefix}_steps(grid, at, all);\n        lz_time(grid, MPI_Wtime() - begin);\n    }}\n    if (options.count)\n        lz_traffic(grid);\n    for (int k = 0; k < {count}; k++)\n        if (param[k].write)\n            lz_write(grid, &param[k]);\n"
     );
     for placed in &program.places {
         let _ = writeln!(text, "    lz_drop(&all->{});", writer.names.of(&placed.array.name));

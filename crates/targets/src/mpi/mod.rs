@@ -7,10 +7,13 @@
 //!
 //! It only prints. Where arrays are and what moves is in the program for ranks.
 
+mod boxes;
+mod charge;
 mod index;
 mod interface;
 pub mod kernels;
 mod main_file;
+mod shared;
 mod write;
 
 use loops::program::{ArrayDecl, Storage};
@@ -23,13 +26,20 @@ use kernels::Kernel;
 use write::Writer;
 
 pub use kernels::{Size, kernels};
+pub use shared::{Shared, shared};
 
 /// The target `mpi`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mpi;
 
-/// The header that all programs share.
+/// The headers that all programs share: blocks and boxes, and messages.
 pub(crate) const RANKS_HEADER: &str = include_str!("lozenge_ranks.h");
+pub(crate) const MESSAGES_HEADER: &str = include_str!("lozenge_messages.h");
+/// The headers of programs for ranks, by their names.
+pub const HEADERS: &[(&str, &str)] =
+    &[("lozenge_ranks.h", RANKS_HEADER), ("lozenge_messages.h", MESSAGES_HEADER)];
+/// What takes the place of memory and of computing in simulations.
+const SIMULATED_HEADER: &str = include_str!("lozenge_simulated.h");
 /// The header of programs around functions.
 pub(crate) const MAIN_HEADER: &str = include_str!("lozenge_main.h");
 
@@ -50,7 +60,14 @@ impl Target for Mpi {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { sizes: true, mapping: true, ranks: true, folder: true, ..Abilities::default() }
+        Abilities {
+            sizes: true,
+            mapping: true,
+            ranks: true,
+            folder: true,
+            models: true,
+            ..Abilities::default()
+        }
     }
 
     fn without_effect(&self) -> &'static [(&'static str, &'static str)] {
@@ -113,14 +130,14 @@ pub fn files(all: &[Ready], stem: &str) -> Result<Output, Diagnostic> {
     let options = openmp::Options { local: true, ..openmp::Options::default() };
     let emitted = openmp::emit(&Program { functions }, &options)?;
     let mut signatures = emitted.signatures.as_slice();
-    let mut source = format!("{}\n#include \"lozenge_ranks.h\"\n\n", emitted.source.trim_end());
+    let mut source = format!("{}\n#include \"lozenge_messages.h\"\n\n", emitted.source.trim_end());
     let mut header = header_begin(&stem);
     let mut mains = Vec::new();
     for (one, prefix) in all.iter().zip(&prefixes) {
         check(&one.program)?;
         let (own, rest) = signatures.split_at(one.kernels.len());
         signatures = rest;
-        let writer = Writer::new(&one.program, &one.kernels, own, prefix);
+        let writer = Writer::new(&one.program, &one.kernels, own, prefix, false);
         header.push_str(&main_file::describe(&one.program, &writer));
         let function = writer.function();
         mains.push((prefix.clone(), main_file::text(&one.program, &writer, &stem)));
@@ -138,8 +155,35 @@ pub fn files(all: &[Ready], stem: &str) -> Result<Output, Diagnostic> {
         files.push(File::new(format!("{name}.c"), text.clone()));
     }
     files.push(File::new("lozenge_ranks.h", RANKS_HEADER));
+    files.push(File::new("lozenge_messages.h", MESSAGES_HEADER));
     files.push(File::new("lozenge_main.h", MAIN_HEADER));
     files.push(File::new("Makefile", makefile(&stem, &programs)));
+    Ok(Output { files, shown: 0, notes: Vec::new() })
+}
+
+/// The macro that is defined where a program is built for SimGrid's SMPI.
+pub const SIMULATED: &str = "LOZENGE_SIMULATED";
+
+/// The files of a program for a simulation: its ranks exchange messages of the same sizes, without
+/// content, and say what their loops cost instead of running them.
+///
+/// # Errors
+/// As [`files`].
+pub fn simulated(program: &RankProgram, stem: &str) -> Result<Output, Diagnostic> {
+    check(program)?;
+    let stem = crate::stem(stem);
+    let prefixes = openmp::names::function_names([program.interface.name.as_str()].into_iter());
+    let writer = || Writer::new(program, &[], &[], &prefixes[0], true);
+    let main = main_file::text(program, &writer(), &stem);
+    let source = format!("#include \"lozenge_messages.h\"\n\n{}", writer().text());
+    let files = vec![
+        File::new(format!("{stem}.c"), source),
+        File::new(format!("{stem}_main.c"), main),
+        File::new("lozenge_ranks.h", RANKS_HEADER),
+        File::new("lozenge_messages.h", MESSAGES_HEADER),
+        File::new("lozenge_main.h", MAIN_HEADER),
+        File::new("lozenge_simulated.h", SIMULATED_HEADER),
+    ];
     Ok(Output { files, shown: 0, notes: Vec::new() })
 }
 
@@ -178,11 +222,11 @@ fn makefile(stem: &str, programs: &[String]) -> String {
     );
     for program in programs {
         text.push_str(&format!(
-            "{program}: {program}.c {stem}.c {stem}.h lozenge_ranks.h lozenge_main.h\n\t$(CC) $(CFLAGS) -o $@ {program}.c -lm\n\n"
+            "{program}: {program}.c {stem}.c {stem}.h lozenge_ranks.h lozenge_messages.h lozenge_main.h\n\t$(CC) $(CFLAGS) -o $@ {program}.c -lm\n\n"
         ));
     }
     text.push_str(&format!(
-        "{stem}.o: {stem}.c {stem}.h lozenge_ranks.h\n\t$(CC) $(CFLAGS) -c {stem}.c\n\nclean:\n\trm -f {} {stem}.o\n\n.PHONY: all clean\n",
+        "{stem}.o: {stem}.c {stem}.h lozenge_ranks.h lozenge_messages.h\n\t$(CC) $(CFLAGS) -c {stem}.c\n\nclean:\n\trm -f {} {stem}.o\n\n.PHONY: all clean\n",
         programs.join(" ")
     ));
     text

@@ -1,11 +1,12 @@
 //! The steps of a program for ranks as C.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use loops::ranks::{At, Cut, Elements, Fetch, Margin, Placed, RankProgram, Repeat, Return, Run, Step};
+use loops::ranks::{At, Cut, Elements, Fetch, Margin, Placed, RankProgram, Repeat, Run, Step};
 use loops::{Elem, Expr, Name, ReduceOp, Scalar};
 
+use super::charge::Charges;
 use super::index::{self, Identifiers};
 use super::kernels::{Kernel, Size};
 use crate::openmp::Signature;
@@ -20,9 +21,11 @@ pub(super) struct Writer<'a> {
     /// What names of functions begin with.
     pub prefix: &'a str,
     pub names: Identifiers,
+    /// Whether runs only say what they cost.
+    simulated: bool,
     /// Functions for boxes and runs.
-    functions: String,
-    boxes: usize,
+    pub(super) functions: String,
+    pub(super) boxes: usize,
     runs: usize,
 }
 
@@ -32,6 +35,7 @@ impl<'a> Writer<'a> {
         kernels: &'a [Kernel],
         signatures: &'a [Signature],
         prefix: &'a str,
+        simulated: bool,
     ) -> Writer<'a> {
         let mut all: Vec<Name> = program.interface.sizes.clone();
         loops::ranks::walk(&program.body, &mut |step| {
@@ -43,7 +47,8 @@ impl<'a> Writer<'a> {
         all.extend(program.buffers().into_iter().map(|(name, _)| name));
         all.extend(program.cuts.iter().flat_map(|cut| [cut.name.clone(), cut.low(), cut.high()]));
         let names = Identifiers::new(&all);
-        Writer { program, kernels, signatures, prefix, names, functions: String::new(), boxes: 0, runs: 0 }
+        let functions = String::new();
+        Writer { program, kernels, signatures, prefix, names, simulated, functions, boxes: 0, runs: 0 }
     }
 
     /// Structures, boxes, runs and the steps.
@@ -102,7 +107,7 @@ impl<'a> Writer<'a> {
         if of_block { self.names.of(name) } else { format!("at->{}", self.names.of(name)) }
     }
 
-    fn expr(&self, e: &Expr) -> String {
+    pub(super) fn expr(&self, e: &Expr) -> String {
         index::bare(e, &|name| self.number(name))
     }
 
@@ -111,7 +116,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The arguments of the functions on blocks: axis, extent, width.
-    fn cut(&self, cut: &Cut) -> String {
+    pub(super) fn cut(&self, cut: &Cut) -> String {
         let extent = self.expr(&cut.extent);
         let width = match cut.width {
             Some(width) => width.to_string(),
@@ -163,72 +168,6 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// The function of a box; its name.
-    fn box_of(&mut self, what: &Elements, working: &BTreeSet<usize>) -> String {
-        let name = format!("{}_box{}", self.prefix, self.boxes);
-        self.boxes += 1;
-        let declared = self.program.declaration(&what.array);
-        let dims = declared.map_or_else(Vec::new, |array| array.dims);
-        let bounds = what.ranges.iter().flat_map(|(low, high)| [low, high]).chain(&what.when);
-        let named: BTreeSet<Name> = bounds.flat_map(Expr::vars).collect();
-        let uses = |k: usize, cut: &Cut| {
-            working.contains(&k) || named.contains(&cut.low()) || named.contains(&cut.high())
-        };
-        let cuts: Vec<(usize, &Cut)> =
-            self.program.cuts.iter().enumerate().filter(|(k, cut)| uses(*k, cut)).collect();
-        let mut text = format!(
-            "static void {name}(const struct lz_grid *grid, const void *numbers, int rank, int64_t *low, int64_t *high)\n{{\n    const struct {}_numbers *at = numbers;\n    int some = 0;\n    (void)grid;\n    (void)at;\n    (void)rank;\n",
-            self.prefix
-        );
-        let mut indent = "    ".to_owned();
-        for (k, cut) in &cuts {
-            let (block, args) = (self.names.of(&cut.name), self.cut(cut));
-            let (lo, hi) = (self.names.of(&cut.low()), self.names.of(&cut.high()));
-            let _ = writeln!(
-                text,
-                "{indent}for (int64_t {block} = 0; {block} < lz_blocks({args}, rank); {block}++) {{"
-            );
-            indent.push_str("    ");
-            let _ = writeln!(text, "{indent}const int64_t {lo} = lz_block_low({args}, rank, {block});");
-            let _ = writeln!(text, "{indent}const int64_t {hi} = lz_block_high({args}, rank, {block});");
-            match working.contains(k) {
-                true => {
-                    let _ = writeln!(text, "{indent}if ({lo} >= {hi})\n{indent}    continue;");
-                }
-                false => {
-                    let _ = writeln!(text, "{indent}(void){lo};\n{indent}(void){hi};");
-                }
-            }
-        }
-        let (mut lows, mut highs) = (Vec::new(), Vec::new());
-        for ((low, high), extent) in what.ranges.iter().zip(&dims) {
-            lows.push(format!("lz_max({}, 0)", self.expr(low)));
-            highs.push(format!("lz_min({}, {})", self.expr(high), self.expr(extent)));
-        }
-        let when = what.when.as_ref().map_or("1".to_owned(), |when| self.inner(when));
-        let count = lows.len();
-        if count == 0 {
-            lows.push("0".to_owned());
-            highs.push("0".to_owned());
-        }
-        let _ = writeln!(
-            text,
-            "{indent}lz_hull({count}, {when}, &some, low, high, (const int64_t[]){{ {} }}, (const int64_t[]){{ {} }});",
-            lows.join(", "),
-            highs.join(", ")
-        );
-        for _ in &cuts {
-            indent.truncate(indent.len() - 4);
-            let _ = writeln!(text, "{indent}}}");
-        }
-        let _ = writeln!(
-            text,
-            "    if (!some)\n        lz_hull({count}, 1, &some, low, high, (const int64_t[LZ_DIMS]){{ 0 }}, (const int64_t[LZ_DIMS]){{ 0 }});\n}}\n"
-        );
-        self.functions.push_str(&text);
-        name
-    }
-
     fn steps(&mut self, steps: &'a [Step], depth: usize, out: &mut String) {
         for step in steps {
             match step {
@@ -245,40 +184,54 @@ impl<'a> Writer<'a> {
         let var = self.number(&repeat.var);
         let (lower, upper) = (self.expr(&repeat.lower), self.expr(&repeat.upper));
         let step = if repeat.step == 1 { format!("{var}++") } else { format!("{var} += {}", repeat.step) };
+        let (first, rest) = repeat.first_fetches();
+        if repeat.ahead && !first.is_empty() {
+            return self.ahead(repeat, (&first, rest), (&lower, &upper), depth, out);
+        }
         let _ = writeln!(out, "{indent}for ({var} = {lower}; {var} < {upper}; {step}) {{");
         self.steps(&repeat.body, depth + 1, out);
         let _ = writeln!(out, "{indent}}}");
     }
 
-    /// The arguments of a fetch: array, buffer, who, box, numbers.
-    fn fetched(&mut self, fetch: &Fetch) -> String {
-        let name = self.box_of(&fetch.what, &fetch.working);
-        let array = self.names.of(&fetch.what.array);
-        let into =
-            fetch.into.as_ref().map_or("NULL".to_owned(), |into| format!("&all->{}", self.names.of(into)));
-        let at = match fetch.at {
-            At::All | At::Chain => "LZ_ALL",
-            At::First => "LZ_FIRST",
-            At::Last => "LZ_LAST",
+    /// A loop in which messages for the next iteration are on their way while one runs.
+    fn ahead(
+        &mut self,
+        repeat: &'a Repeat,
+        (first, rest): (&[&Fetch], &'a [Step]),
+        (lower, upper): (&str, &str),
+        depth: usize,
+        out: &mut String,
+    ) {
+        let (i, var, name) = ("    ".repeat(depth), self.number(&repeat.var), self.names.of(&repeat.var));
+        let (flight, step, prefix) = (format!("ahead{}", self.boxes), repeat.step, self.prefix);
+        let fetched: Vec<String> = first.iter().map(|fetch| self.fetched(fetch)).collect();
+        let begin = |turn: &str, numbers: &str, indent: &str| -> String {
+            let one = |(k, arguments): (usize, &String)| {
+                format!("{indent}lz_begin(grid, &{flight}[{turn}][{k}], {arguments}, {numbers});\n")
+            };
+            fetched.iter().enumerate().map(one).collect()
         };
-        format!("&all->{array}, {into}, {at}, {name}, at")
-    }
-
-    fn fetch(&mut self, fetch: &Fetch, depth: usize, out: &mut String) {
-        let arguments = self.fetched(fetch);
-        let _ = writeln!(out, "{}lz_fetch(grid, {arguments});", "    ".repeat(depth));
-    }
-
-    fn give_back(&mut self, back: &Return, depth: usize, out: &mut String) {
-        let name = self.box_of(&back.what, &BTreeSet::new());
-        let array = self.names.of(&back.what.array);
-        let from =
-            back.from.as_ref().map_or("NULL".to_owned(), |from| format!("&all->{}", self.names.of(from)));
-        let at = if back.at == At::Last { "LZ_LAST" } else { "LZ_FIRST" };
-        let _ = writeln!(
+        let each = |call: &dyn Fn(usize) -> String| -> String {
+            (0..first.len()).map(|k| format!("{i}    {};\n", call(k))).collect()
+        };
+        let arrive = each(&|k| format!("lz_arrive(grid, &{flight}[{flight}_turn][{k}], 0)"));
+        let depart = each(&|k| format!("lz_depart(&{flight}[{flight}_turn][{k}])"));
+        // What is passed on is on its way while the loops run, too: the messages of two iterations.
+        let _ = write!(
             out,
-            "{}lz_return(grid, &all->{array}, {from}, {at}, {name}, at);",
-            "    ".repeat(depth)
+            "{i}struct lz_flight {flight}[2][{}];\n{i}int {flight}_turn = 0;\n{i}memset({flight}, 0, sizeof {flight});\n{i}{var} = {lower};\n{i}if ({var} < {upper}) {{\n{}{i}}}\n{i}for (; {var} < {upper}; {var} += {step}) {{\n{arrive}{i}    {flight}_turn = !{flight}_turn;\n{depart}",
+            first.len(),
+            begin("0", "at", &format!("{i}    "))
+        );
+        let _ = write!(
+            out,
+            "{i}    struct {prefix}_numbers next = *at;\n{i}    next.{name} += {step};\n{i}    if (next.{name} < {upper}) {{\n{}{i}    }}\n",
+            begin(&format!("{flight}_turn"), "&next", &format!("{i}        "))
+        );
+        self.steps(rest, depth + 1, out);
+        let _ = write!(
+            out,
+            "{i}}}\n{i}for ({flight}_turn = 0; {flight}_turn < 2; {flight}_turn++) {{\n{depart}{i}}}\n"
         );
     }
 
@@ -287,7 +240,7 @@ impl<'a> Writer<'a> {
         let number = self.runs;
         self.runs += 1;
         let cuts: Vec<usize> = self.program.cuts_of(&run.body).into_iter().collect();
-        self.kernel_call(number, &cuts);
+        self.kernel_call(run, number, &cuts);
         let mut indent = "    ".repeat(depth);
         match run.at {
             At::First => {
@@ -388,7 +341,7 @@ impl<'a> Writer<'a> {
             };
             if !before {
                 let _ = writeln!(out, "{indent}lz_combine(grid, &all->{c}, {mpi_type}, {mpi_op});");
-            } else if !neutral.is_empty() {
+            } else if !neutral.is_empty() && !self.simulated {
                 let _ = writeln!(
                     out,
                     "{indent}for (size_t k = 0; grid->rank > 0 && k < lz_stored(grid, &all->{c}); k++)\n{indent}    (({c_type} *)all->{c}.data)[k] = {neutral};"
@@ -403,7 +356,7 @@ impl<'a> Writer<'a> {
         let _ = writeln!(out, "{indent}struct lz_flight flight[{}];", run.during.len());
         for (k, fetch) in run.during.iter().enumerate() {
             let arguments = self.fetched(fetch);
-            let _ = writeln!(out, "{indent}lz_begin(grid, &flight[{k}], {arguments});");
+            let _ = writeln!(out, "{indent}lz_begin(grid, &flight[{k}], {arguments}, at);");
         }
         self.blocks(cuts, &mut inner, out);
         let margin = |cut: usize| run.margins.iter().find(|m| m.cut == cut);
@@ -449,11 +402,10 @@ impl<'a> Writer<'a> {
     }
 
     /// The function that calls the kernel of a run.
-    fn kernel_call(&mut self, number: usize, cuts: &[usize]) {
+    fn kernel_call(&mut self, run: &Run, number: usize, cuts: &[usize]) {
         let prefix = self.prefix;
-        let (kernel, signature) = (&self.kernels[number], &self.signatures[number]);
         let mut head = format!(
-            "static void {prefix}_run{number}(const struct lz_grid *grid, const struct {prefix}_numbers *at, struct {prefix}_data *all"
+            "static void {prefix}_run{number}(struct lz_grid *grid, const struct {prefix}_numbers *at, struct {prefix}_data *all"
         );
         for cut in cuts.iter().map(|cut| &self.program.cuts[*cut]) {
             let _ = write!(
@@ -463,6 +415,15 @@ impl<'a> Writer<'a> {
                 self.names.of(&cut.high())
             );
         }
+        if self.simulated {
+            let charges = self.charges(run);
+            let _ = write!(
+                self.functions,
+                "{head})\n{{\n    (void)at;\n    (void)all;\n{charges}    lz_charge(grid, operations, bytes);\n}}\n\n"
+            );
+            return;
+        }
+        let (kernel, signature) = (&self.kernels[number], &self.signatures[number]);
         let mut arguments: Vec<String> = kernel.sizes.iter().map(|size| self.size(size)).collect();
         for param in &signature.params {
             arguments.push(self.data(&param.name, &param.c_type, param.pointer));
@@ -473,6 +434,20 @@ impl<'a> Writer<'a> {
             signature.c_name,
             arguments.join(", ")
         );
+    }
+
+    /// What a run costs, for simulations.
+    fn charges(&self, run: &Run) -> String {
+        let expr = |e: &Expr, known: &BTreeMap<Name, String>| {
+            index::expr(e, &|name| known.get(name).cloned().unwrap_or_else(|| self.number(name)))
+        };
+        let bytes = |name: &Name| {
+            let declared = self.program.declaration(name)?;
+            i64::try_from(declared.elem.bytes()).ok()
+        };
+        let mut numbers: BTreeSet<Name> = self.numbers().into_iter().collect();
+        numbers.extend(self.program.cuts.iter().flat_map(|cut| [cut.low(), cut.high()]));
+        Charges::new(&expr, &bytes, numbers).of(&run.body)
     }
 
     fn size(&self, size: &Size) -> String {
