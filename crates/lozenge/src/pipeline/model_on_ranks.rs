@@ -1,8 +1,9 @@
-//! Models for several ranks: every rank holds the model and its arrays, and operators are dealt out.
-//! Each rank computes its part of an operator, and gets the rest of its results from the others.
+//! Models for several ranks: every rank holds the model and its arrays, and operators are dealt
+//! out. Each rank computes its part of an operator, and gets the rest of its results from the
+//! others.
 //!
-//! An operator of which only one rank could do a part, or whose ranks would wait for each other, is
-//! run by every rank for itself. Models whose parts are on different ranks are not made.
+//! An operator of which only one rank could do a part, or whose ranks would wait for each other,
+//! is run by every rank for itself. Models whose parts are on different ranks are not made.
 
 use graph::Model;
 use graph::plan::{self, Kernel};

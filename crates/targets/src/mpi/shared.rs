@@ -1,6 +1,6 @@
-//! Functions on arrays that every rank holds: each rank takes its blocks of them, computes its part,
-//! and gets the rest of the results from the others. So an operator of a model is called as the
-//! function of one process is.
+//! Functions on arrays that every rank holds: each rank takes its blocks of them, computes its
+//! part, and gets the rest of the results from the others. So an operator of a model is called as
+//! the function of one process is.
 
 use std::fmt::Write as _;
 
