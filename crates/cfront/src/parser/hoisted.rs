@@ -2,7 +2,7 @@
 //! the one that it stands in, so that the function's body can take its place (`helper`).
 //!
 //! C leaves open when a call happens beside the other operands, so it may be first. A call that a
-//! condition decides about stays.
+//! condition decides about stays, and so does one in a shift of C++, whose operands have an order.
 
 use super::{Parser, acts};
 use crate::ast::{Binary, Declaration, Expr, ExprKind, Stmt, StmtKind, mentions, parts};
@@ -55,6 +55,7 @@ impl Parser<'_> {
             ExprKind::Conditional(first, ..) | ExprKind::Binary(Binary::And | Binary::Or, first, _) => {
                 **first = self.without_calls(first, statement, before)?;
             }
+            ExprKind::Binary(Binary::Bits("<<" | ">>"), ..) if self.is_cpp() => return Some(e),
             ExprKind::Call { args, .. } => {
                 for arg in args {
                     *arg = self.without_calls(arg, statement, before)?;
