@@ -111,8 +111,11 @@
 //! });
 //! let source = Source::new("double.loz", "def double (x: f64): f64 = x + x\n");
 //! compile(&source, Kind::Functional, &Request { progress, ..Request::default() })?;
-//! let steps = steps.lock().unwrap();
-//! assert_eq!(*steps, ["reading double.loz", "translating `double`", "writing the C"]);
+//! let steps = steps.lock().unwrap().join(", ");
+//! assert_eq!(
+//!     steps,
+//!     "reading double.loz, translating `double`, scheduling `double`, writing the C"
+//! );
 //! # Ok::<(), lozenge::Failure>(())
 //! ```
 
