@@ -21,6 +21,7 @@ mod array_expansion;
 mod bit_field_strips;
 mod buffer_sharing;
 mod cache_tiling;
+mod choice_flattening;
 mod complete_unrolling;
 mod conditional_moves;
 mod constant_folding;
@@ -73,7 +74,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 48] = [
+pub const ALL: [&Pass; 49] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -88,6 +89,7 @@ pub const ALL: [&Pass; 48] = [
     &EARLY_EXIT,
     &REVERSE_IF_CONVERSION,
     &CONDITIONAL_MOVES,
+    &CHOICE_FLATTENING,
     &ONE_THREAD_FUSION,
     &PIVOT_SPLITTING,
     &REDUCTION_RECOGNITION,
@@ -149,6 +151,7 @@ pub const DEFAULT: Pipeline = Pipeline {
         &LOOP_UNSWITCHING,
         &RANGE_VERSIONING,
         &CONDITIONAL_MOVES,
+        &CHOICE_FLATTENING,
     ],
 };
 
@@ -181,6 +184,7 @@ pub const MODEL: Pipeline = Pipeline {
         &SIMPLIFICATION_FOR_C,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
+        &CHOICE_FLATTENING,
     ],
 };
 
@@ -223,6 +227,7 @@ pub const SCHEDULED: Pipeline = Pipeline {
         &ROTATING_REGISTERS,
         &REGISTER_PROMOTION,
         &PREDICTIVE_COMMONING,
+        &CHOICE_FLATTENING,
     ],
 };
 
@@ -242,6 +247,7 @@ pub use array_expansion::PASS as ARRAY_EXPANSION;
 pub use bit_field_strips::PASS as BIT_FIELD_STRIPS;
 pub use buffer_sharing::PASS as BUFFER_SHARING;
 pub use cache_tiling::PASS as CACHE_TILING;
+pub use choice_flattening::PASS as CHOICE_FLATTENING;
 pub use complete_unrolling::PASS as COMPLETE_UNROLLING;
 pub use conditional_moves::PASS as CONDITIONAL_MOVES;
 pub use constant_folding::PASS as CONSTANT_FOLDING;

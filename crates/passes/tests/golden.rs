@@ -267,6 +267,11 @@ fn conditional_moves_in_chains() {
 }
 
 #[test]
+fn choices_within_choices() {
+    check_same(&passes::CHOICE_FLATTENING, &[0, 1, 2, 9]);
+}
+
+#[test]
 fn unrolling_in_lanes_of_neighbours() {
     check_same(&passes::UNROLLING_IN_LANES, &[0, 1, 2, 3, 9]);
 }

@@ -45,6 +45,7 @@ mod row_sums;
 mod row_tiles;
 mod schedule;
 mod select;
+mod separable;
 mod signal;
 mod sliding;
 mod softmax;

@@ -5,6 +5,7 @@ use loops::Size;
 use super::build::{Cx, Extents};
 use super::convolution::{numbers, window};
 use super::elementwise::maximum;
+use super::separable::separable;
 use super::sliding::{Rows, sliding};
 use super::storage_type::bottom;
 use super::value::{Val, int, number, size};
@@ -29,6 +30,13 @@ pub(super) fn max_pool(op: &mut Op) -> Done {
     let elem = x.elem;
     let inner = win.extents();
     let low = bottom(elem);
+    if op.fast.is_some()
+        && op.call.outputs <= 1
+        && let Some(val) = separable(op, &x, &win, &low, &|cx, value, acc| larger(cx, elem, value, acc))
+    {
+        op.result(val, elem, shape);
+        return Ok(());
+    }
     if op.fast.is_some()
         && op.call.outputs <= 1
         && let Some(channels) = x.shape.get(1).and_then(Size::as_constant)

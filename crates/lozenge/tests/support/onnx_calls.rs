@@ -125,6 +125,8 @@ pub(super) fn other_windows() -> Vec<Shaped> {
         ("MaxPool", vec![ints("kernel_shape", &[4])], vec![vec![2, 3, 19]]),
         ("MaxPool", pool([3, 3], 2, [1; 4], 1, 0), vec![vec![1, 3, 71, 72]]),
         ("MaxPool", pool([2, 2], 2, [0; 4], 1, 0), vec![vec![2, 3, 15, 40]]),
+        ("MaxPool", pool([5, 3], 1, [2, 1, 2, 1], 1, 0), vec![vec![1, 2, 9, 40]]),
+        ("MaxPool", pool([3, 3], 1, [2; 4], 2, 0), vec![vec![1, 2, 10, 11]]),
         ("MaxPool", pool([9, 9], 1, [4; 4], 1, 0), vec![vec![1, 3, 13, 14]]),
         ("MaxPool", pool([11, 7], 2, [5, 3, 5, 3], 1, 0), vec![vec![2, 3, 21, 70]]),
     ];
