@@ -281,7 +281,7 @@ pub(crate) fn gathers_small(model: &Model, member: &Member) -> Result<bool> {
 }
 
 /// Bytes of an element of an array.
-fn element_bytes(model: &Model, array: &Name) -> Option<i64> {
+pub(crate) fn element_bytes(model: &Model, array: &Name) -> Option<i64> {
     let param = || model.function.params.iter().find(|p| p.name == *array).map(|p| bytes(&p.elem));
     param().or_else(|| model.locals.iter().find(|l| l.name == *array).map(|l| bytes(&l.elem)))
 }

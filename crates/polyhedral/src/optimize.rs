@@ -223,7 +223,11 @@ fn optimized(function: &Function, options: &Options) -> Result<Optimized> {
         }
         (Some(schedule), _) => {
             let by = |function: &Function| by_schedule(function, schedule, options, bounds);
-            let exact = relaxed.is_none().then(|| reduction_order::exact_updates(function)).flatten();
+            let exact = || {
+                reduction_order::exact_updates(function)
+                    .or_else(|| reduction_order::exact_recurrences(function))
+            };
+            let exact = relaxed.is_none().then(exact).flatten();
             let mut result = match (by(function_or_relaxed), exact) {
                 (Err(refused), Some(exact)) if !fault::is_limit(&refused) => {
                     by(&exact).map_err(|_| refused)?
@@ -245,7 +249,7 @@ fn optimized(function: &Function, options: &Options) -> Result<Optimized> {
                     let free = candidates::best(&exact, options, bounds)?;
                     candidates::with_or_without_freedom(free, strict, function, options)?
                 }
-                None => with_recognised_reductions(strict, function, options, bounds)?,
+                None => with_blocked_recurrences(strict, function, options, bounds)?,
             }
         }
         (None, Some(relaxed)) => {
@@ -268,6 +272,24 @@ fn optimized(function: &Function, options: &Options) -> Result<Optimized> {
         }
     }
     Ok(result)
+}
+
+/// The result, or that with updates in any order where these are a recurrence over intervals whose
+/// steps can go in blocks.
+fn with_blocked_recurrences(
+    strict: Optimized,
+    function: &Function,
+    options: &Options,
+    bounds: Bounds,
+) -> Result<Optimized> {
+    let wanted = options.contraction.is_some() && matches!(options.tiling, Tiling::Caches(_));
+    if let Some(exact) = wanted.then(|| reduction_order::exact_recurrences(function)).flatten()
+        && let Ok(free) = candidates::best(&exact, options, bounds)
+        && free.report.contracted
+    {
+        return candidates::with_or_without_freedom(free, strict, function, options);
+    }
+    with_recognised_reductions(strict, function, options, bounds)
 }
 
 /// The result, or that after choices of a greater number are reductions, where they keep loops from

@@ -4,6 +4,7 @@
 //! model still hold, and [`crate::check::function`] checks the code that comes out in the end.
 
 pub(crate) mod blocked_factorisation;
+pub(crate) mod blocked_recurrence;
 pub mod contraction;
 pub mod diamond;
 pub(crate) mod identity_schedule;

@@ -89,8 +89,8 @@ impl Windows<'_> {
         })
     }
 
-    /// Rows that are too short for vectors: those of the padded image, one behind the other, are one
-    /// row. Windows between two rows are dropped.
+    /// Rows that are too short for vectors: those of the padded image, one behind the other, are
+    /// one row. Windows between two rows are dropped.
     fn flat(&self, cx: &mut Cx, plane: Val, layout: &Layout, last: Last<'_>) -> Val {
         let Windows { win, down, along, .. } = self;
         plane_image(cx, plane, layout, win, self.fill, |cx, image| {

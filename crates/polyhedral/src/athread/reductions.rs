@@ -81,7 +81,7 @@ pub(crate) fn with_updates(function: &Function, loosely: bool) -> Function {
     let update = |assign: &Assign| -> Option<Assign> {
         let Some(Elem::Scalar(scalar)) = types.get(&assign.target.array) else { return None };
         let (op, value) = as_update(&assign.target, &assign.value, *scalar, loosely || !scalar.is_float())?;
-        let plain = assign.update.is_none() && !value.reads(&assign.target.array);
+        let plain = assign.update.is_none() && value.loads().all(|access| *access != assign.target);
         let update = Some(Update { op, reorder: false });
         plain.then(|| Assign { update, value, ..assign.clone() })
     };

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use isl::UnionPwAff;
+use isl::{UnionMap, UnionPwAff};
 use loops::{Expr, Name, ReduceOp};
 
 use super::{Options, Report, Tiling};
@@ -13,7 +13,7 @@ use crate::fault::{self, Result};
 use crate::locality;
 use crate::model::{Model, Statement};
 use crate::transform::contraction::{self, Split};
-use crate::transform::{self, blocked_factorisation, diamond, identity_schedule, window};
+use crate::transform::{self, blocked_factorisation, blocked_recurrence, diamond, identity_schedule, window};
 use crate::tree::{self, Band, Branch, FunctionText, LoopCode, Member, Node};
 
 /// Maps a tree for one model.
@@ -87,6 +87,7 @@ impl Mapper<'_> {
         let (outer, inner) = single.split_at(band.members.len());
         if self.refused.contains(&statement.label)
             || statement.assign.update.is_none()
+            || blocked_recurrence::feeds_itself(statement, self.dependences)
             || !statement.certain()
             || !statement.exact()
             || outer.contains(&false)
@@ -295,9 +296,33 @@ impl Mapper<'_> {
         Ok(band.members.len() >= 2
             && band.permutable
             // A band is permutable as far as dependences hold that reductions do not free: those
-            // would meet on a diagonal.
-            && self.dependences.iter().all(|d| d.reduction.is_none())
+            // would meet on a diagonal, unless they are between updates of one tile.
+            && self.keeps_reductions(band)?
             && locality::tuples(self.model, &band.members[0])?.iter().all(deep))
+    }
+
+    /// Whether no loop of a band carries a dependence that reductions free.
+    fn keeps_reductions(&self, band: &Band) -> Result<bool> {
+        let mut freed = self.dependences.iter().filter(|d| d.reduction.is_some()).peekable();
+        if freed.peek().is_none() {
+            return Ok(true);
+        }
+        let kept = || -> isl::Result<bool> {
+            let mut relation = UnionMap::empty(&self.model.ctx)?;
+            for dependence in freed {
+                relation = relation.union(&dependence.relation.to_union()?)?;
+            }
+            for member in &band.members {
+                let function = UnionPwAff::read(&self.model.ctx, member.function.as_str())?;
+                let domain = function.domain()?;
+                let own = relation.intersect_domain(&domain)?.intersect_range(&domain)?;
+                if !own.subtract(&own.eq_at(&function.to_multi()?)?)?.is_empty()? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        kept().map_err(fault::library)
     }
 
     /// Sizes of the tiles of a band; none where it stays as it is.
@@ -329,6 +354,11 @@ impl Mapper<'_> {
                     sizes[1] = if chain { self.rows_at_once(band)? } else { sizes[1].min(64) };
                     if waits && n >= 3 {
                         sizes[n - 1] = WAITING;
+                    }
+                    if let Some(shape) = self.options.contraction
+                        && let Some(tile) = blocked_recurrence::tile_sizes(self.model, band, &shape)?
+                    {
+                        sizes = tile;
                     }
                 }
                 Some(sizes)
@@ -393,6 +423,9 @@ impl Mapper<'_> {
             middle.child = Box::new(points);
             points = Node::Band(middle);
         }
+        if self.options.contraction.is_some() && n == 2 {
+            points = self.recurrences(&untiled, points, sizes)?;
+        }
         tiles.child = Box::new(points);
         let mut marks = vec![None; n];
         if shape.outer_parallel {
@@ -407,6 +440,20 @@ impl Mapper<'_> {
             return transform::isolate::isolate(self.model, node, &untiled, sizes);
         }
         Ok(node)
+    }
+
+    /// What is done in a tile, with contractions first where that is a recurrence over intervals.
+    fn recurrences(&mut self, band: &Band, points: Node, sizes: &[i64]) -> Result<Node> {
+        match blocked_recurrence::tile((self.model, self.dependences), band, points, sizes, self.refused)? {
+            Ok(node) => {
+                if let Some(line) = self.report.bands.last_mut() {
+                    line.push_str(", what reads finished tiles as a contraction");
+                }
+                self.report.contracted = true;
+                Ok(node)
+            }
+            Err(points) => Ok(points),
+        }
     }
 
     /// The point loops of a band, the one along memory innermost, and the marks of its loops.

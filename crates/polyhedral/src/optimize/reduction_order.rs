@@ -54,21 +54,50 @@ pub(crate) fn reorderable(function: &Function) -> Function {
 /// wrap around, and the larger or smaller one of numbers. None where no loop does nothing but such.
 pub(super) fn exact_updates(function: &Function) -> Option<Function> {
     let function = &crate::athread::with_updates(function, false);
-    let params = function.params.iter().map(|param| (&param.name, &param.elem));
-    let inexact: BTreeSet<&Name> = params
-        .chain(locals(&function.body).map(|decl| (&decl.name, &decl.elem)))
-        .filter(|(_, elem)| !matches!(elem, Elem::Scalar(scalar) if scalar.is_int()))
-        .map(|(name, _)| name)
-        .collect();
-    let exact = |target: &Name, update: Update| {
-        matches!(update.op, ReduceOp::Min | ReduceOp::Max) || !inexact.contains(target)
-    };
+    let inexact = inexact(function);
+    let exact = |target: &Name, update: Update| is_exact(&inexact, target, update);
     let updated = updated_by_loops(function);
     let updates = assigns(&function.body).filter_map(|a| Some((&a.target.array, a.update?)));
     let found = |(name, update): (&Name, Update)| {
         exact(name, update) && updated.contains(&format!("`{}`", readable(name)))
     };
     updates.into_iter().any(found).then(|| with_reductions(function, &exact))
+}
+
+/// The same for recurrences over intervals: an element of two indices is updated in three loops
+/// from others of its array. None where there is no such update, scalars that only name a value
+/// apart.
+pub(super) fn exact_recurrences(function: &Function) -> Option<Function> {
+    fn inside(body: &[Stmt], around: usize) -> bool {
+        body.iter().any(|stmt| match stmt {
+            Stmt::Assign(a) => {
+                let free = a.update.is_some_and(|update| update.reorder);
+                around == 3 && free && a.target.indices.len() == 2 && a.value.reads(&a.target.array)
+            }
+            Stmt::Loop(l) => inside(&l.body, around + 1),
+            other => other.bodies().into_iter().any(|body| inside(body, around)),
+        })
+    }
+    let function = &crate::athread::with_updates(function, false);
+    let inexact = inexact(function);
+    let exact = with_reductions(function, &|target, update| is_exact(&inexact, target, update));
+    let plain = passes::COPY_PROPAGATION.run(&exact);
+    inside(&plain.as_ref().unwrap_or(&exact).body, 0).then_some(exact)
+}
+
+/// Arrays and scalars of other numbers than integers.
+fn inexact(function: &Function) -> BTreeSet<Name> {
+    let params = function.params.iter().map(|param| (&param.name, &param.elem));
+    params
+        .chain(locals(&function.body).map(|decl| (&decl.name, &decl.elem)))
+        .filter(|(_, elem)| !matches!(elem, Elem::Scalar(scalar) if scalar.is_int()))
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
+/// Whether an update gives the same bits in any order.
+fn is_exact(inexact: &BTreeSet<Name>, target: &Name, update: Update) -> bool {
+    matches!(update.op, ReduceOp::Min | ReduceOp::Max) || !inexact.contains(target)
 }
 
 /// The function with some updates as reductions.

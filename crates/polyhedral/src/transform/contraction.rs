@@ -40,8 +40,7 @@ use loops::{Access, Assign, Expr, Function, Loop, Name, Scalar, Stmt};
 use crate::codegen::{Generated, Instance};
 use arith::{Linear, System};
 
-use bound_rows::at_least;
-pub(crate) use bound_rows::value;
+pub(crate) use bound_rows::{at_least, value};
 pub use shape::Shape;
 
 /// Which blocks run in parallel.

@@ -8,7 +8,7 @@ use loops::{BinaryOp, Expr, Name};
 
 /// `left - right - slack >= 0`, one row for each choice of a maximum on the right or a minimum on
 /// the left.
-pub(super) fn at_least(left: &Expr, right: &Expr, slack: i128, rows: &mut Vec<Linear<Name>>) -> Option<()> {
+pub(crate) fn at_least(left: &Expr, right: &Expr, slack: i128, rows: &mut Vec<Linear<Name>>) -> Option<()> {
     match (left, right) {
         (Expr::Binary(BinaryOp::Min, a, b), _) => {
             at_least(a, right, slack, rows)?;
