@@ -1,5 +1,6 @@
-//! Passes over a matrix whose rows depend on each other run in blocks of columns on several threads:
-//! the arrays are those of the text to the last bit, whatever the number of threads and blocks.
+//! Passes over a matrix whose rows depend on each other run in blocks of columns on several
+//! threads: the arrays are those of the text to the last bit, whatever the number of threads and
+//! blocks.
 #![allow(missing_docs)]
 
 use std::fs;

@@ -6,8 +6,8 @@
 //! sums of the strip are stored and loaded again. Where the number is known, they stay in
 //! registers. Every iteration runs as before, and in the same order.
 //!
-//! Columns of a band, `for j { vec i in max(16 * it, j - w)..min(16 * it + 16, j + w + 1) { .. } }`,
-//! are divided likewise: those that reach all rows of a strip are a loop of their own.
+//! Columns of a band, `for j { vec i in max(16 * it, j - w)..min(16 * it + 16, j + w + 1) { .. }
+//! }`, are divided likewise: those that reach all rows of a strip are a loop of their own.
 //!
 //! Strips may also be those of a block, `8 * b..min(8 * b + 8, (n - 1) floordiv 16 + 1)`. Left out:
 //! large bodies, which would be there twice.

@@ -129,7 +129,8 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
     Ok(Some(Shaped { tree, line: lines.join("; "), as_written: false, on_threads }))
 }
 
-/// Groups of nests, and what each thread needs a part of its own of where their strips are parallel.
+/// Groups of nests, and what each thread needs a part of its own of where their strips are
+/// parallel.
 struct Groups<'a> {
     model: &'a Model,
     dependences: &'a [Dependence],

@@ -1,11 +1,11 @@
 //! Blocks of columns for several threads, where strips of rows depend on each other.
 //!
-//! `x2[i] += A[j][i] * y2[j]` needs the rows of the matrix one after the other, so its strips are no
-//! parallel loop; but its columns are free. Where nothing goes from column to column, each thread
-//! runs through the strips of its own blocks of columns. Where a sum along rows shares the pass,
-//! `x1[i] += A[i][j] * y1[j]`, that goes from block to block in the same rows: then a thread works
-//! on a block of columns some rows behind the one that works on the block before it, as a wavefront
-//! goes over the blocks. Each sum keeps its order.
+//! `x2[i] += A[j][i] * y2[j]` needs the rows of the matrix one after the other, so its strips are
+//! no parallel loop; but its columns are free. Where nothing goes from column to column, each
+//! thread runs through the strips of its own blocks of columns. Where a sum along rows shares the
+//! pass, `x1[i] += A[i][j] * y1[j]`, that goes from block to block in the same rows: then a thread
+//! works on a block of columns some rows behind the one that works on the block before it, as a
+//! wavefront goes over the blocks. Each sum keeps its order.
 
 use loops::Expr;
 
