@@ -60,29 +60,8 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
     if model.statements.iter().any(odd) {
         return Ok(None);
     }
-    let mut nests: Vec<Vec<usize>> = Vec::new();
-    for (k, statement) in model.statements.iter().enumerate() {
-        match nests.last_mut() {
-            Some(nest) if model.statements[nest[0]].position[0] == statement.position[0] => nest.push(k),
-            _ => nests.push(vec![k]),
-        }
-    }
-    // Nests that follow each other and may share their strips are one group.
     let strip = request.width.unwrap_or(STRIP);
-    let mut groups: Vec<(Vec<usize>, Way)> = Vec::new();
-    for nest in nests {
-        let way = way(model, dependences, &nest, strip)?;
-        if let (Some((group, Way::Strips(before))), Way::Strips(new)) = (groups.last_mut(), &way) {
-            let mut both = before.clone();
-            both.extend(new.clone());
-            if together(model, dependences, &both)? {
-                group.extend(nest);
-                *before = both;
-                continue;
-            }
-        }
-        groups.push((nest, way));
-    }
+    let groups = grouped(model, dependences, strip)?;
     if !groups.iter().any(|(_, way)| way.sums()) || !request.vector {
         return Ok(None);
     }
@@ -127,6 +106,33 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
     };
     let tree = all.tree(&vec![None; groups.len()])?;
     Ok(Some(Shaped { tree, line: lines.join("; "), as_written: false, on_threads }))
+}
+
+/// The nests in the order of the text; those that follow each other and may share their strips are
+/// one group.
+fn grouped(model: &Model, dependences: &[Dependence], strip: i64) -> Result<Vec<(Vec<usize>, Way)>> {
+    let mut nests: Vec<Vec<usize>> = Vec::new();
+    for (k, statement) in model.statements.iter().enumerate() {
+        match nests.last_mut() {
+            Some(nest) if model.statements[nest[0]].position[0] == statement.position[0] => nest.push(k),
+            _ => nests.push(vec![k]),
+        }
+    }
+    let mut groups: Vec<(Vec<usize>, Way)> = Vec::new();
+    for nest in nests {
+        let way = way(model, dependences, &nest, strip)?;
+        if let (Some((group, Way::Strips(before))), Way::Strips(new)) = (groups.last_mut(), &way) {
+            let mut both = before.clone();
+            both.extend(new.clone());
+            if together(model, dependences, &both)? {
+                group.extend(nest);
+                *before = both;
+                continue;
+            }
+        }
+        groups.push((nest, way));
+    }
+    Ok(groups)
 }
 
 /// Groups of nests, and what each thread needs a part of its own of where their strips are
