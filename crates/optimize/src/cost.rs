@@ -130,6 +130,7 @@ pub(crate) fn cost_again(function: &Function, machine: &Machine, of: &dyn Fn(&Na
 
 fn predicted(function: &Function, machine: &Machine, of: &dyn Fn(&Name) -> f64, again: bool) -> Cost {
     let mut values = Values::default();
+    values.one_thread = machine.threads <= 1.0;
     for size in &function.sizes {
         values.set(size, of(size));
     }

@@ -6,7 +6,11 @@
 //! sums of the strip are stored and loaded again. Where the number is known, they stay in
 //! registers. Every iteration runs as before, and in the same order.
 //!
-//! Left out: strips that do not begin at 0, and large bodies, which would be there twice.
+//! Columns of a band, `for j { vec i in max(16 * it, j - w)..min(16 * it + 16, j + w + 1) { .. }
+//! }`, are divided likewise: those that reach all rows of a strip are a loop of their own.
+//!
+//! Strips may also be those of a block, `8 * b..min(8 * b + 8, (n - 1) floordiv 16 + 1)`. Left out:
+//! large bodies, which would be there twice.
 
 use crate::labels::with_own_labels;
 use crate::pass::{Pass, Step, changed};
@@ -63,12 +67,13 @@ struct Strips {
     rows: Expr,
     /// Rows of a strip.
     height: i64,
+    /// Where the strips end, if that is not only where the rows do.
+    end: Option<Expr>,
 }
 
 /// The strips that a loop goes over, if there are lanes in them.
 fn strips(l: &Loop) -> Option<Strips> {
     let plain = l.step == 1
-        && l.lower == Expr::Int(0)
         && matches!(l.kind, LoopKind::Sequential | LoopKind::Parallel)
         && nodes(&l.body).count() <= LARGEST;
     let inner =
@@ -82,8 +87,16 @@ fn strips(l: &Loop) -> Option<Strips> {
         Poly::of(&simplify::tidy(&Expr::binary(BinaryOp::FloorDiv, rows, Expr::Int(found.height))))
     };
     let last = bound(-1)?.plus(1)?;
-    let upper = Poly::of(&l.upper)?;
-    (upper == last || Some(upper) == bound(found.height - 1)).then_some(found)
+    let is_last = |e: &Expr| Poly::of(e).is_some_and(|e| e == last || Some(e) == bound(found.height - 1));
+    match &l.upper {
+        e if is_last(e) => (l.lower == Expr::Int(0)).then_some(found),
+        Expr::Binary(BinaryOp::Min, a, b) => {
+            let end = [(a, b), (b, a)].into_iter().find_map(|(a, b)| is_last(a).then(|| (**b).clone()))?;
+            let stable = is_stable(&l.lower) && is_stable(&end);
+            stable.then_some(Strips { end: Some(end), ..found })
+        }
+        _ => None,
+    }
 }
 
 /// The strip that a loop over lanes runs through: `16 * it..min(rows, 16 * it + 16)`.
@@ -96,7 +109,7 @@ fn of_lanes(lanes: &Loop, strip: &Name) -> Option<Strips> {
             Poly::of(end)?.sub(&first)?.as_constant().filter(|height| (2..=MOST_ROWS).contains(height))?;
         let begins = first == Poly::var(strip).scale(height)?;
         let fixed = is_stable(rows) && !rows.mentions(strip) && matches!(**rows, Expr::Var(_));
-        (begins && fixed).then(|| Strips { rows: (**rows).clone(), height })
+        (begins && fixed).then(|| Strips { rows: (**rows).clone(), height, end: None })
     })
 }
 
@@ -105,14 +118,101 @@ impl Strips {
     fn in_two(&self, l: &Loop, facts: &Facts) -> [Loop; 2] {
         let natural = Expr::binary(BinaryOp::Max, self.rows.clone(), Expr::Int(0));
         let whole = Expr::binary(BinaryOp::FloorDiv, natural, Expr::Int(self.height));
-        let full = Loop { upper: whole.clone(), ..l.clone() };
+        let upper = match &self.end {
+            Some(end) => Expr::binary(BinaryOp::Min, end.clone(), whole.clone()),
+            None => whole.clone(),
+        };
+        let full = Loop { upper, ..l.clone() };
         let mut known = facts.clone();
         known.enter(&full);
         let end = Expr::Var(l.var.clone()) * self.height + self.height;
         known.assume(&Expr::compare(CompareOp::Le, end, self.rows.clone()), true);
-        let full = Loop { body: simplify::body_where(&full.body, &known), ..full };
+        let body = simplify::body_where(&full.body, &known).iter().flat_map(columns_of_band).collect();
+        let full = Loop { body, ..full };
+        let lower = match &self.end {
+            Some(_) => Expr::binary(BinaryOp::Max, l.lower.clone(), whole),
+            None => whole,
+        };
         let kind = LoopKind::Sequential;
-        [full, Loop { lower: whole, kind, reductions: Vec::new(), ..l.clone() }]
+        [full, Loop { lower, kind, reductions: Vec::new(), ..l.clone() }]
+    }
+}
+
+/// The columns of a band in up to three loops: those that reach all rows of a strip are the second.
+/// Anything else stays as it is.
+fn columns_of_band(stmt: &Stmt) -> Vec<Stmt> {
+    match stmt {
+        Stmt::Loop(l) => match in_three(l) {
+            Some(loops) => loops.into_iter().map(Stmt::Loop).collect(),
+            None => vec![stmt.clone()],
+        },
+        other => vec![other.clone()],
+    }
+}
+
+fn in_three(l: &Loop) -> Option<Vec<Loop>> {
+    let [Stmt::Loop(lanes)] = l.body.as_slice() else { return None };
+    let plain = l.step == 1
+        && lanes.step == 1
+        && (l.kind, lanes.kind) == (LoopKind::Sequential, LoopKind::Vector)
+        && is_stable(&l.lower)
+        && is_stable(&l.upper);
+    let low = Side::of(&lanes.lower, BinaryOp::Max, &l.var);
+    let high = Side::of(&lanes.upper, BinaryOp::Min, &l.var);
+    let (first, last) = (low.row(&lanes.lower), high.row(&lanes.upper));
+    let height = Poly::of(last)?.sub(&Poly::of(first)?)?.as_constant()?;
+    if !plain || first.mentions(&l.var) || last.mentions(&l.var) || !(2..=MOST_ROWS).contains(&height) {
+        return None;
+    }
+    // From where on, and up to where, columns reach all rows.
+    let from = high.moving.map(|by| simplify::tidy(&(last.clone() - by)));
+    let to = low.moving.map(|by| simplify::tidy(&(first.clone() - by + 1)));
+    let of = |op: BinaryOp, a: &Expr, b: &Option<Expr>| match b {
+        Some(b) => Expr::binary(op, a.clone(), b.clone()),
+        None => a.clone(),
+    };
+    let whole = Loop { lower: first.clone(), upper: last.clone(), ..lanes.clone() };
+    let whole = Loop {
+        lower: of(BinaryOp::Max, &l.lower, &from),
+        upper: of(BinaryOp::Min, &l.upper, &to),
+        body: vec![Stmt::Loop(whole)],
+        ..l.clone()
+    };
+    let before = from.as_ref().map(|_| Loop { upper: of(BinaryOp::Min, &l.upper, &from), ..l.clone() });
+    let behind = to.as_ref().map(|_| {
+        let lower = of(BinaryOp::Max, &of(BinaryOp::Max, &l.lower, &from), &to);
+        Loop { lower, ..l.clone() }
+    });
+    let several = before.is_some() || behind.is_some();
+    several.then(|| before.into_iter().chain([whole]).chain(behind).collect())
+}
+
+/// An end of a loop over rows: a row, or where a column reaches that, a number of rows from it.
+struct Side<'a> {
+    row: Option<&'a Expr>,
+    /// How far the end is from the column, where that decides.
+    moving: Option<Expr>,
+}
+
+impl<'a> Side<'a> {
+    fn of(end: &'a Expr, op: BinaryOp, column: &Name) -> Side<'a> {
+        let whole = Side { row: None, moving: None };
+        let Expr::Binary(own, a, b) = end else { return whole };
+        if *own != op {
+            return whole;
+        }
+        let sides = [(a, b), (b, a)].into_iter();
+        let found = sides.filter(|(row, other)| !row.mentions(column) && is_stable(row) && is_stable(other));
+        let mut found = found.filter_map(|(row, other)| {
+            let by = Poly::of(other)?.sub(&Poly::var(column))?.to_expr(&[])?;
+            (!by.mentions(column)).then_some(Side { row: Some(&**row), moving: Some(by) })
+        });
+        found.next().unwrap_or(whole)
+    }
+
+    /// The row, where the column does not decide.
+    fn row(&self, end: &'a Expr) -> &'a Expr {
+        self.row.unwrap_or(end)
     }
 }
 
@@ -139,6 +239,31 @@ mod tests {
         assert!(text.contains("vec i in 16 * it..16 * it + 16 {"), "{text}");
         assert!(text.contains("for it in max(n, 0) floordiv 16..(n - 1) floordiv 16 + 1"), "{text}");
         assert!(text.contains("min(n, 16 * it + 16)"), "{text}");
+    }
+
+    #[test]
+    fn strips_of_a_block_end_with_it() {
+        let text = after(
+            "for b in 0..(n - 1) floordiv 128 + 1 { for it in 8 * b..min(8 * b + 8, (n - 1) floordiv 16 + 1) { \
+             for j in 0..n { vec i in 16 * it..min(n, 16 * it + 16) { S0: y[i] += a[i][j] } } } }",
+        );
+        assert!(text.contains("for it in 8 * b..min(8 * b + 8, max(n, 0) floordiv 16)"), "{text}");
+        assert!(text.contains("vec i in 16 * it..16 * it + 16 {"), "{text}");
+        let rest = "for it in max(8 * b, max(n, 0) floordiv 16)..min(8 * b + 8, (n - 1) floordiv 16 + 1)";
+        assert!(text.contains(rest), "{text}");
+    }
+
+    #[test]
+    fn columns_of_a_band_that_reach_all_rows_are_apart() {
+        let text = after(
+            "par it in 0..(n - 1) floordiv 16 + 1 { vec i in 16 * it..min(n, 16 * it + 16) { y[i] = 0.0 } \
+             for j in max(0, 16 * it - 50)..min(n, 16 * it + 66) { \
+             vec i in max(16 * it, j - 50)..min(min(n, 16 * it + 16), j + 51) { S0: y[i] += a[i][j] } } }",
+        );
+        let at = |of: &str| text.find(of).unwrap_or_else(|| panic!("no {of} in {text}"));
+        let before = at("vec i in max(16 * it, j - 50)..min(16 * it + 16, j + 51) {");
+        let whole = at("max(0, 16 * it - 50), 16 * it - 35)..min(min(n, 16 * it + 66), 16 * it + 51) {");
+        assert!(before < whole && text[whole..].contains("vec i in 16 * it..16 * it + 16 {"), "{text}");
     }
 
     #[test]

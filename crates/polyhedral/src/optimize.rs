@@ -10,6 +10,7 @@ mod quotients;
 mod reduction_order;
 mod schedule;
 mod shapes;
+mod thread_versions;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -403,6 +404,12 @@ fn scheduled(
         _ => {}
     }
     let made = lowering::by_code(model, function, tree, (code, options), limits, &mut report)?;
+    let made = match code.threads {
+        true => limits.run(&known.ctx, || {
+            thread_versions::again(made, (model, &dependences), function, options, limits, &mut report)
+        })?,
+        false => made,
+    };
     Ok(finish(made, tree.clone(), report))
 }
 

@@ -18,7 +18,7 @@ pub(crate) mod window;
 use std::collections::BTreeSet;
 
 use isl::{Ctx, Map, UnionPwAff};
-use loops::{Name, ReduceOp};
+use loops::{Expr, Name, ReduceOp};
 
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
@@ -48,6 +48,19 @@ pub struct Shaped {
     pub line: String,
     /// Whether the tree has the order of the text, so that the text can stay as it is.
     pub as_written: bool,
+    /// Another schedule for several threads, if there is one.
+    pub on_threads: Option<OnThreads>,
+}
+
+/// A schedule for several threads, where that for one thread has no parallel loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OnThreads {
+    /// The schedule.
+    pub tree: Tree,
+    /// What has to be more than a number each, so that there is something for each thread.
+    pub sizes: Vec<(Expr, i64)>,
+    /// What was done, for people.
+    pub line: String,
 }
 
 /// Whether a dependence has pairs with a condition on their iterators `a0, a1, ...` and

@@ -22,11 +22,13 @@ pub(super) struct Values {
     /// Loops around the place, outermost first: the first value of each, and how far the samples
     /// are behind it. Nothing where data gives it.
     loops: Vec<(Name, Option<(Expr, Row)>)>,
+    /// Whether the program runs on one thread.
+    pub one_thread: bool,
 }
 
 impl Default for Values {
     fn default() -> Values {
-        Values { rows: HashMap::new(), weights: [1.0; SAMPLES], loops: Vec::new() }
+        Values { rows: HashMap::new(), weights: [1.0; SAMPLES], loops: Vec::new(), one_thread: false }
     }
 }
 
@@ -126,6 +128,7 @@ impl Values {
             Expr::Int(value) => [*value as f64; SAMPLES],
             Expr::I32(value) => [f64::from(*value); SAMPLES],
             Expr::Bool(value) => [truth(*value); SAMPLES],
+            e if e.is_one_thread() => [truth(self.one_thread); SAMPLES],
             Expr::Var(name) => *self.rows.get(name)?,
             Expr::Unary(UnaryOp::Neg, a) => self.of(a)?.map(|x| -x),
             Expr::Unary(UnaryOp::Abs, a) => self.of(a)?.map(f64::abs),

@@ -51,7 +51,7 @@ impl Made {
     }
 
     /// After another pass, if that changes the function.
-    fn then(mut self, step: Step, generated: Generated) -> Made {
+    pub fn then(mut self, step: Step, generated: Generated) -> Made {
         if generated.function != self.generated.function {
             self.applied.push(Applied { pass: step.name, function: generated.function.clone() });
         }

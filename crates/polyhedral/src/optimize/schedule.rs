@@ -55,9 +55,16 @@ pub const REGISTER_TILING: Step = Step {
     about: "contractions run as register tiles over packed operands; the packing is validated and undone for the check",
 };
 
+/// Another order on several threads.
+pub(crate) const THREAD_VERSIONING: Step = Step {
+    name: "thread-versioning",
+    literature: "code versioning (Byler et al. 1987); wavefronts (Lamport 1974)",
+    about: "strips of rows that depend on each other run in blocks of columns where there are several threads",
+};
+
 /// The steps from a model to loops, in their order.
-pub const STEPS: [Step; 5] =
-    [AFFINE_SCHEDULING, PARALLELIZATION, NEST_BY_NEST, UNROLL_AND_JAM, REGISTER_TILING];
+pub const STEPS: [Step; 6] =
+    [AFFINE_SCHEDULING, PARALLELIZATION, NEST_BY_NEST, UNROLL_AND_JAM, REGISTER_TILING, THREAD_VERSIONING];
 
 /// How loops are made of a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,11 +99,14 @@ pub struct Code {
     pub jam: i64,
     /// Register tiles for the marked nests.
     pub tiles: Option<(Split, Form)>,
+    /// Whether several threads have another order, that which the optimizer finds for them.
+    pub threads: bool,
 }
 
 impl Code {
     /// Of a tree of which nothing else is said.
-    pub const USUAL: Code = Code { loops: Loops::Scanned, private: true, jam: 1, tiles: None };
+    pub const USUAL: Code =
+        Code { loops: Loops::Scanned, private: true, jam: 1, tiles: None, threads: false };
 }
 
 /// A schedule tree with the passes around it.
@@ -147,6 +157,9 @@ fn words(code: Code) -> Vec<String> {
         };
         words.push(format!("{} {split}{form}", REGISTER_TILING.name));
     }
+    if code.threads {
+        words.push(THREAD_VERSIONING.name.to_owned());
+    }
     words
 }
 
@@ -183,6 +196,7 @@ pub fn read_passes(line: &str, number: usize) -> Result<(Vec<&'static Pass>, Cod
                     .filter(|n| (2..=64).contains(n))
                     .ok_or_else(|| refuse(format!("`{count}` is not a number of rows from 2 to 64")))?;
             }
+            (Some(code), name, []) if name == THREAD_VERSIONING.name => code.threads = true,
             (Some(code), name, [split, form @ ..]) if name == REGISTER_TILING.name => {
                 code.tiles =
                     Some(tiles(split, form).ok_or_else(|| refuse(format!("`{item}` is not known")))?);

@@ -3,8 +3,8 @@
 
 use loops::Function;
 
-use super::lowering;
 use super::{Optimized, Options, Report, Tiling, finish};
+use super::{lowering, thread_versions};
 use crate::dependence::Dependence;
 use crate::fault::Result;
 use crate::limits::Limits;
@@ -38,6 +38,10 @@ pub(super) fn special(
             let Some(shaped) = found else { return Ok(None) };
             let make = if shaped.as_written { lowering::text } else { lowering::generate_checked };
             let made = make(model, function, &shaped.tree, options, limits, report)?;
+            let made = match &shaped.on_threads {
+                Some(other) => thread_versions::added(made, other, model, function, options, limits, report)?,
+                None => made,
+            };
             Ok(Some((made, shaped)))
         });
         match tried {
@@ -48,6 +52,7 @@ pub(super) fn special(
                 };
                 report.bands.push(line);
                 report.tiled |= tiles;
+                report.bands.extend(shaped.on_threads.map(|other| other.line));
                 return Some(finish(made, shaped.tree, std::mem::take(report)));
             }
             Ok(None) => {}

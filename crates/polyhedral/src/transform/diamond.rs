@@ -73,7 +73,7 @@ pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> 
         false => branches.remove(0).child,
     };
     let root = Node::Domain { domain: SetText::new(domain.as_str()), child };
-    Ok(Some(Shaped { tree: Tree { root }, line: lines.join("; "), as_written: false }))
+    Ok(Some(Shaped { tree: Tree { root }, line: lines.join("; "), as_written: false, on_threads: None }))
 }
 
 /// Whether no statement of a nest comes back to elements of an array.

@@ -103,7 +103,7 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
     };
     let root = Node::Domain { domain, child: Box::new(child) };
     let as_written = !single || arrays.is_empty();
-    Ok(Some(Shaped { tree: Tree { root }, line: line.to_owned(), as_written }))
+    Ok(Some(Shaped { tree: Tree { root }, line: line.to_owned(), as_written, on_threads: None }))
 }
 
 /// The order of the text for any function: the outermost loop of each nest that carries nothing in
@@ -113,7 +113,8 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
 /// Those of the set library.
 pub(crate) fn text(model: &Model, dependences: &[Dependence], request: Request) -> Result<Shaped> {
     let root = in_text_order(model, dependences, request, Tree::original(model)?.root)?;
-    Ok(Shaped { tree: Tree { root }, line: "the order of the text".to_owned(), as_written: true })
+    let line = "the order of the text".to_owned();
+    Ok(Shaped { tree: Tree { root }, line, as_written: true, on_threads: None })
 }
 
 /// Marks of a part of the original schedule.

@@ -11,9 +11,11 @@
 //! of the text ([`triangle`]).
 //!
 //! Strips run in parallel where no dependence goes from one to another, or only those of reductions
-//! that may be reordered: then each thread has partial results of its own. Left out: nests of more
-//! loops (see the tiles for contractions).
+//! that may be reordered: then each thread has partial results of its own. Where neither holds,
+//! several threads get blocks of columns ([`blocks`]). Left out: nests of more loops (see the tiles
+//! for contractions).
 
+mod blocks;
 mod triangle;
 
 use std::collections::BTreeMap;
@@ -22,13 +24,14 @@ use loops::poly::linear;
 use loops::{Access, Expr, Name, ReduceOp};
 
 use super::window::{Windows, vectorise};
-use super::{Request, Shaped, exists, privatised};
+use super::{OnThreads, Request, Shaped, exists, privatised};
 use crate::codegen::reducing;
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::locality;
 use crate::model::{Model, Statement};
 use crate::tree::{self, Band, Branch, FunctionText, LoopCode, Member, Node, SetText, Tree};
+use blocks::Blocks;
 use triangle::Triangle;
 
 /// Rows in a strip: two vectors of the widest kind, for two chains of additions at a time.
@@ -57,6 +60,57 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
     if model.statements.iter().any(odd) {
         return Ok(None);
     }
+    let strip = request.width.unwrap_or(STRIP);
+    let groups = grouped(model, dependences, strip)?;
+    if !groups.iter().any(|(_, way)| way.sums()) || !request.vector {
+        return Ok(None);
+    }
+    let mut lines = Vec::new();
+    let mut parallel = Vec::new();
+    let mut blocks = Vec::new();
+    for (group, way) in &groups {
+        let (mut privatised, mut of_columns) = (None, None);
+        match way {
+            Way::Strips(roles) => {
+                if request.parallel {
+                    privatised = independent(model, dependences, roles)?;
+                }
+                if request.parallel && privatised.is_none() && request.width.is_none() {
+                    of_columns = Blocks::of(model, dependences, roles)?;
+                }
+                lines.push(format!(
+                    "strips of {strip} rows of a matrix for {} statement{}{}",
+                    group.len(),
+                    if group.len() == 1 { "" } else { "s" },
+                    match &privatised {
+                        None => "",
+                        Some(arrays) if arrays.is_empty() => ", parallel",
+                        Some(_) => ", parallel with partial results for each thread",
+                    }
+                ));
+            }
+            Way::Triangle(_) => lines.push(format!("strips of {strip} rows of a triangle")),
+            Way::Order => {}
+        }
+        parallel.push(privatised);
+        blocks.push(of_columns);
+    }
+    let all = Groups { model, dependences, strip, groups: &groups, parallel: &parallel };
+    let on_threads = match blocks.iter().any(Option::is_some) {
+        true => Some(OnThreads {
+            tree: all.tree(&blocks)?,
+            sizes: blocks.iter().flatten().map(|block| (block.columns.clone(), blocks::COLUMNS)).collect(),
+            line: blocks.iter().flatten().map(Blocks::line).collect::<Vec<_>>().join("; "),
+        }),
+        false => None,
+    };
+    let tree = all.tree(&vec![None; groups.len()])?;
+    Ok(Some(Shaped { tree, line: lines.join("; "), as_written: false, on_threads }))
+}
+
+/// The nests in the order of the text; those that follow each other and may share their strips are
+/// one group.
+fn grouped(model: &Model, dependences: &[Dependence], strip: i64) -> Result<Vec<(Vec<usize>, Way)>> {
     let mut nests: Vec<Vec<usize>> = Vec::new();
     for (k, statement) in model.statements.iter().enumerate() {
         match nests.last_mut() {
@@ -64,8 +118,6 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
             _ => nests.push(vec![k]),
         }
     }
-    // Nests that follow each other and may share their strips are one group.
-    let strip = request.width.unwrap_or(STRIP);
     let mut groups: Vec<(Vec<usize>, Way)> = Vec::new();
     for nest in nests {
         let way = way(model, dependences, &nest, strip)?;
@@ -80,43 +132,46 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
         }
         groups.push((nest, way));
     }
-    if !groups.iter().any(|(_, way)| way.sums()) || !request.vector {
-        return Ok(None);
+    Ok(groups)
+}
+
+/// Groups of nests, and what each thread needs a part of its own of where their strips are
+/// parallel.
+struct Groups<'a> {
+    model: &'a Model,
+    dependences: &'a [Dependence],
+    strip: i64,
+    groups: &'a [(Vec<usize>, Way)],
+    parallel: &'a [Option<Vec<(ReduceOp, Name)>>],
+}
+
+impl Groups<'_> {
+    /// The schedule of all groups, with blocks of columns around some.
+    fn tree(&self, blocks: &[Option<Blocks>]) -> Result<Tree> {
+        let Groups { model, dependences, strip, groups, parallel } = *self;
+        let mut branches = Vec::new();
+        for (((group, way), parallel), blocks) in groups.iter().zip(parallel).zip(blocks) {
+            let statements: Vec<&Statement> = group.iter().map(|k| &model.statements[*k]).collect();
+            let child = match (way, blocks) {
+                (Way::Strips(roles), None) => group_node(model, roles, strip, parallel.clone())?,
+                (Way::Strips(roles), Some(blocks)) => {
+                    blocks.around(model, roles, strip, group_node(model, roles, strip, None)?)?
+                }
+                (Way::Triangle(triangle), _) => triangle.node(model, strip)?,
+                (Way::Order, _) => {
+                    vectorise(model, dependences, &Windows::default(), tree::order(&statements, 0)?)?
+                }
+            };
+            let tuples =
+                statements.iter().map(|s| Ok(tree::tuple(s)?.0)).collect::<Result<Vec<_>>>()?.join("; ");
+            let filter = SetText::new(format!("{{ {tuples} }}"));
+            branches.push(Branch { filter, child: Box::new(child) });
+        }
+        let domain = model.domain()?.intersect_params(&model.context).map_err(fault::library)?;
+        let child =
+            if branches.len() == 1 { branches.remove(0).child } else { Box::new(Node::Sequence(branches)) };
+        Ok(Tree { root: Node::Domain { domain: SetText::new(domain.to_string()), child } })
     }
-    let mut branches = Vec::new();
-    let mut lines = Vec::new();
-    for (group, way) in &groups {
-        let statements: Vec<&Statement> = group.iter().map(|k| &model.statements[*k]).collect();
-        let child = match way {
-            Way::Strips(roles) => {
-                let privatised =
-                    if request.parallel { independent(model, dependences, roles)? } else { None };
-                lines.push(format!(
-                    "strips of {strip} rows of a matrix for {} statement{}{}",
-                    group.len(),
-                    if group.len() == 1 { "" } else { "s" },
-                    match &privatised {
-                        None => "",
-                        Some(arrays) if arrays.is_empty() => ", parallel",
-                        Some(_) => ", parallel with partial results for each thread",
-                    }
-                ));
-                group_node(model, roles, strip, privatised)?
-            }
-            Way::Triangle(triangle) => {
-                lines.push(format!("strips of {strip} rows of a triangle"));
-                triangle.node(model, strip)?
-            }
-            Way::Order => vectorise(model, dependences, &Windows::default(), tree::order(&statements, 0)?)?,
-        };
-        let tuples = statements.iter().map(|s| Ok(tree::tuple(s)?.0)).collect::<Result<Vec<_>>>()?.join("; ");
-        branches.push(Branch { filter: SetText::new(format!("{{ {tuples} }}")), child: Box::new(child) });
-    }
-    let domain = model.domain()?.intersect_params(&model.context).map_err(fault::library)?;
-    let child =
-        if branches.len() == 1 { branches.remove(0).child } else { Box::new(Node::Sequence(branches)) };
-    let root = Node::Domain { domain: SetText::new(domain.to_string()), child };
-    Ok(Some(Shaped { tree: Tree { root }, line: lines.join("; "), as_written: false }))
 }
 
 /// The roles of statements, by their position in the model.
