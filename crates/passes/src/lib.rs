@@ -59,6 +59,7 @@ mod scalar_expansion;
 mod scalar_replacement;
 mod skewed_rows;
 mod small_teams;
+mod speculative_vectorization;
 mod store_forwarding;
 mod strip_mining;
 mod structure_splitting;
@@ -73,7 +74,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 48] = [
+pub const ALL: [&Pass; 49] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -110,6 +111,7 @@ pub const ALL: [&Pass; 48] = [
     &STORE_FORWARDING,
     &SCALAR_REPLACEMENT,
     &REGISTER_PROMOTION,
+    &SPECULATIVE_VECTORIZATION,
     &SKEWED_ROWS,
     &ROTATING_REGISTERS,
     &PREDICTIVE_COMMONING,
@@ -217,6 +219,7 @@ pub const SCHEDULED: Pipeline = Pipeline {
         &QUOTIENT_UNROLLING,
         &FULL_STRIPS,
         &REGISTER_TRANSPOSITION,
+        &SPECULATIVE_VECTORIZATION,
         &SMALL_TEAMS,
         &OUTER_LOOP_VECTORIZATION,
         &SKEWED_ROWS,
@@ -279,6 +282,7 @@ pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use skewed_rows::PASS as SKEWED_ROWS;
 pub use small_teams::PASS as SMALL_TEAMS;
+pub use speculative_vectorization::PASS as SPECULATIVE_VECTORIZATION;
 pub use store_forwarding::PASS as STORE_FORWARDING;
 pub use strip_mining::PASS as STRIP_MINING;
 pub use structure_splitting::PASS as STRUCTURE_SPLITTING;
