@@ -1,4 +1,5 @@
 /* Functions that correct their parameters, and functions with loops that return what they made. */
+double sqrt(double);
 static int clamped(int x, int low, int high)
 {
   if (x < low)
@@ -48,10 +49,31 @@ void nested(int n, int m, double y[restrict n], const double *restrict x)
     y[i] += 2 * sum(x, n) - length(x + n, m);
 #pragma endscop
 }
+static int above(const double *x, int n, double t)
+{
+  int c = 0;
+  for (int i = 0; i < n; i++)
+    if (x[i] > t)
+      c++;
+  return c;
+}
+void decided(int n, double *restrict y, const double *restrict x)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    y[i] = x[i] > 0 ? sum(x, n) : 0;
+    y[i] += 2 * (i > 3 ? 1 + length(x, n) : sqrt(x[i]));
+    if (x[0] > 0 && above(x, i, 0.5) > 2 || above(x, n, x[i]))
+      y[i] = 1;
+    else if (above(x, n, 0.75) < 2)
+      y[i] = x[i] > 0 && above(x, n, 0.25);
+  }
+#pragma endscop
+}
 void refused(int n, double *restrict y, const double *restrict x)
 {
 #pragma scop
   for (int i = 0; i < n; i++)
-    y[i] = x[i] > 0 ? sum(x, n) : 0;
+    y[i + above(x, n, 0.5)] = x[i];
 #pragma endscop
 }

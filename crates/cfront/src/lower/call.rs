@@ -12,7 +12,7 @@ use crate::parser::of_standard;
 use crate::scope::{Kept, Symbol};
 
 /// The way out where a function takes arrays: no word of the user says what it does with them.
-pub(super) const WITH_ARRAYS: &str = "a function of this file takes the place of its call if it computes one value by expressions, or has one `return`, at its end, and a statement assigns what is computed with its value (`s += f(A, i);`), unless a condition decides whether it is called: then make that an `if`; else write out what it does as loops, or end the region before the call and begin another one after it";
+pub(super) const WITH_ARRAYS: &str = "a function of this file takes the place of its call if it computes one value by expressions, or has one `return`, at its end, and a statement assigns what is computed with its value (`s += f(A, i);`) or an `if` asks for it; else write out what it does as loops, or end the region before the call and begin another one after it";
 
 impl Lowering<'_> {
     /// A call in a data expression.

@@ -171,9 +171,15 @@ impl Parser<'_> {
         let cond = self.expression()?;
         self.expect(")")?;
         let at = self.since(first);
+        let (mut before, cond) = self.hoisted_condition(&cond).unwrap_or((Vec::new(), cond));
         let then = Box::new(self.statement()?);
         let otherwise = if self.accept_word("else") { Some(Box::new(self.statement()?)) } else { None };
-        Ok(Stmt { kind: StmtKind::If { cond, then, otherwise }, at })
+        let kind = StmtKind::If { cond, then, otherwise };
+        if before.is_empty() {
+            return Ok(Stmt { kind, at });
+        }
+        before.push(Stmt { kind, at });
+        Ok(Stmt { kind: StmtKind::Block(before), at })
     }
 
     fn do_statement(&mut self) -> Parsed<Stmt> {
