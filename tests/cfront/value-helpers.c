@@ -77,3 +77,24 @@ void refused(int n, double *restrict y, const double *restrict x)
     y[i + above(x, n, 0.5)] = x[i];
 #pragma endscop
 }
+/* Structures that are given and returned. */
+typedef struct {
+  double x, y;
+} pair;
+static pair turned(pair a, double by) { return (pair){by * a.y, a.x}; }
+static pair both(pair a, pair b)
+{
+  pair c = {a.x + b.x};
+  c.y = a.y - b.y;
+  return c;
+}
+static double inner(pair a, pair b) { return a.x * b.x + a.y * b.y; }
+void pairs(int n, pair *restrict p, pair *restrict a)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    p[i] = both(p[i], turned(a[i], inner(a[i], p[i])));
+    a[i].x = inner(a[i], p[i]);
+  }
+#pragma endscop
+}

@@ -38,8 +38,8 @@ pub const PASS: Pass = Pass {
     run: |function| changed(function, speculating(function)),
 };
 
-/// Elements of a strip. Measured with 64, 128 and 256: of 1000 numbers in random order, strips of 64
-/// take 0.13 ns an element, of 256 0.20; the text takes 0.6.
+/// Elements of a strip. Measured with 64, 128 and 256: of 1000 numbers in random order, strips of
+/// 64 take 0.13 ns an element, of 256 0.20; the text takes 0.6.
 const STRIP: i64 = 64;
 
 /// Loops of no more iterations stay as they are: records are frequent at the beginning.

@@ -1,9 +1,9 @@
 //! Calls of functions with loops inside of expressions: each becomes a statement of its own before
 //! the one that it stands in, so that the function's body can take its place (`helper`).
 //!
-//! C leaves open when a call happens beside the other operands, so it may be first. What a condition
-//! decides about (`c ? f(x) : 0`, `a && f(x)`) is set by an `if` first. A call in a shift of C++,
-//! whose operands have an order, stays.
+//! C leaves open when a call happens beside the other operands, so it may be first. What a
+//! condition decides about (`c ? f(x) : 0`, `a && f(x)`) is set by an `if` first. A call in a shift
+//! of C++, whose operands have an order, stays.
 
 use super::{Parser, acts};
 use crate::ast::{Binary, Declaration, Expr, ExprKind, Stmt, StmtKind, mentions, parts};
@@ -217,7 +217,7 @@ impl Parser<'_> {
         let kind = self.statements_of(&set)?;
         let (is_static, is_extern, init) = (false, false, None);
         let declared = Declaration { name, ty, init, is_static, is_extern, at: place };
-        before.push(Stmt { kind: StmtKind::Declare(vec![declared]), at });
+        self.declared_into(Stmt { kind: StmtKind::Declare(vec![declared]), at }, before);
         before.push(Stmt { kind, at });
         Some(used)
     }

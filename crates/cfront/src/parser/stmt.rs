@@ -20,10 +20,20 @@ impl Parser<'_> {
     /// A statement of a block. `double s = f(x);` is two, if statements take the place of the call.
     pub(super) fn statement_into(&mut self, out: &mut Vec<Stmt>) -> Parsed<()> {
         let stmt = self.statement()?;
+        self.declared_into(stmt, out);
+        Ok(())
+    }
+
+    /// A statement, or those that a declaration stands for.
+    pub(super) fn declared_into(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
         let StmtKind::Declare(declared) = &stmt.kind else {
             out.push(stmt);
-            return Ok(());
+            return;
         };
+        if let Some(members) = self.structures_declared(declared, stmt.at) {
+            out.extend(members);
+            return;
+        }
         if let [d @ Declaration { init: Some(Init::Expr(call)), is_static: false, .. }] = &declared[..] {
             let target = Expr { kind: ExprKind::Ident(d.name.clone()), at: d.at, height: 1 };
             let kind = ExprKind::Assign(None, Box::new(target), Box::new(call.clone()));
@@ -33,11 +43,10 @@ impl Parser<'_> {
                 let plain = Declaration { init: None, ty, ..d.clone() };
                 out.push(Stmt { kind: StmtKind::Declare(vec![plain]), at: stmt.at });
                 out.push(Stmt { kind, at: stmt.at });
-                return Ok(());
+                return;
             }
         }
         out.push(stmt);
-        Ok(())
     }
 
     pub(super) fn statement(&mut self) -> Parsed<Stmt> {
@@ -138,6 +147,7 @@ impl Parser<'_> {
                     let value = self.expression()?;
                     self.expect(";")?;
                     let several = self.statements_of(&value).or_else(|| self.hoisted(&value));
+                    let several = several.or_else(|| self.members_of(&value));
                     several.unwrap_or_else(|| one_statement(value))
                 }
             },
