@@ -226,6 +226,36 @@ impl Parser<'_> {
         Ok(Stmt { kind, at })
     }
 
+    /// Whether a `while` or `do` loop begins here and ends before a token, and counts. The position
+    /// does not change. What a `do` ends with is no loop.
+    pub(crate) fn counts_in_while(&mut self, behind: usize) -> bool {
+        let (pos, end, depth) = (self.pos, self.end, self.scopes.depth());
+        let (measured, labels) = (self.measured.len(), self.labels.len());
+        self.end = behind;
+        self.scopes.push();
+        let first = self.word() == "do";
+        self.pos += 1;
+        let mut read = || {
+            let tested = if first { Some(self.statement()?) } else { None };
+            if first && !self.accept_word("while") {
+                return Err(self.expected("`while`"));
+            }
+            self.expect("(")?;
+            let cond = self.expression()?;
+            self.expect(")")?;
+            Ok((cond, if let Some(body) = tested { body } else { self.statement()? }))
+        };
+        let parts: Parsed<(Expr, Stmt)> = read();
+        let empty = |body: &Stmt| matches!(body.kind, StmtKind::Empty);
+        let counted = parts.ok().filter(|(_, body)| !empty(body));
+        let counts = counted.and_then(|(cond, body)| self.counted_while(cond, body)).is_some();
+        self.scopes.truncate(depth);
+        self.measured.truncate(measured);
+        self.labels.truncate(labels);
+        (self.pos, self.end) = (pos, end);
+        counts
+    }
+
     /// `while (i < n) { …; i++; }` as a loop that goes on from where its variable is, and its body.
     fn counted_while(&self, cond: Expr, body: Stmt) -> Option<(For, Stmt)> {
         let body = match body.kind {
