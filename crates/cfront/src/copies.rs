@@ -1,6 +1,7 @@
 //! Copies of the tokens of functions, one for each call in a region that is a statement, or of a
-//! function that gives a value by loops, or has to do with structures. The call then stands for the statements of its copy: what
-//! is known of a name is known by its token, and each copy has tokens of its own.
+//! function that gives a value by loops, or has to do with structures. The call then stands for the
+//! statements of its copy: what is known of a name is known by its token, and each copy has tokens
+//! of its own.
 //!
 //! Not here: whether a function's body may take the place of its calls (`parser::helper`).
 

@@ -514,8 +514,8 @@ macro_rules! builtins {
     };
 }
 
-/// A function on the bits of a number that gcc and clang have, by its name without `__builtin_`. They
-/// say nothing of the zeros of 0.
+/// A function on the bits of a number that gcc and clang have, by its name without `__builtin_`.
+/// They say nothing of the zeros of 0.
 fn bits_of(name: &str) -> Option<Builtin> {
     Some(match name {
         "popcount" => Builtin::I32(|a| a.count_ones() as i32),

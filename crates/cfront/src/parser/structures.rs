@@ -1,6 +1,6 @@
-//! Structures as values: `p[i] = q[i]`, `struct v a = q[i]` and `c ? p[i] : q[i]` become assignments
-//! of their members. A structure that a region declares becomes variables for its members. So
-//! nothing after the parser knows of structures (`member`).
+//! Structures as values: `p[i] = q[i]`, `struct v a = q[i]` and `c ? p[i] : q[i]` become
+//! assignments of their members. A structure that a region declares becomes variables for its
+//! members. So nothing after the parser knows of structures (`member`).
 //!
 //! Left out: subscripts that read the same structures, since members are set one by one; unions,
 //! members that are pointers or of a type that is not known, and long arrays; and C++, where a
