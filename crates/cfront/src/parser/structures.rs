@@ -212,8 +212,8 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// Sets a place to a literal, `(struct v){x, y}`, by way of a variable: the place may be read in
-    /// it.
+    /// Sets a place to a literal, `(struct v){x, y}`, by way of a variable: it may read
+    /// the place.
     fn set_to_literal(&mut self, target: &Expr, at: At, structure: &Structure) -> Option<Stmt> {
         let pos = std::mem::replace(&mut self.pos, at.first as usize);
         while self.is("(") && !self.starts_type(self.pos + 1) {
