@@ -33,3 +33,23 @@ double f(int n, double A[restrict n][n], double *restrict x)
   }
   return s;
 }
+/* `while` and `do` loops that count; what ends by data is left alone, and so is the end of a `do`. */
+int g(int n, int m, double *restrict x, const double *restrict y)
+{
+  int i = 0, k = 0;
+  while (i < n) {
+    x[i] = 2 * y[i];
+    i++;
+  }
+  do {
+    x[k] += y[k];
+    k += 1;
+  } while (k < n);
+  do {
+    printf("%d\n", m);
+    m--;
+  } while (m > 0);
+  while (x[0] > 1)
+    x[0] /= 2;
+  return i + k;
+}

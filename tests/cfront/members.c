@@ -72,3 +72,33 @@ void fresh(int n)
   }
 #pragma endscop
 }
+
+/* As values: assigned as a whole, declared, chosen; one with a pointer, or with members without a name, is left alone. */
+struct point { double x, y; int tag[2]; };
+struct mixed { int kind; union { int a; float b; }; };
+void values(int n, struct point *restrict p, const struct point *restrict q, const int *restrict at)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    struct point a = q[at[i]], b = {a.y}, both[2];
+    both[0] = a.x > 0 ? a : b;
+    p[i] = both[0];
+  }
+#pragma endscop
+}
+void not_values(int n, struct mixed *restrict p, struct mixed *restrict q, struct cell *restrict c)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    p[i] = q[i];
+    c[i] = c[i + 1];
+  }
+#pragma endscop
+}
+void own_subscript(int n, struct point *restrict p)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    p[i] = p[p[i].tag[0]];
+#pragma endscop
+}

@@ -29,3 +29,5 @@ lozenge test sparse.c
 # Two compilers, each case once.
 lozenge test dot.loops gemm.c --also-cc clang-16
 lozenge test dot.loops --also-cc no-such-compiler
+# what is for C files alone
+lozenge test quotients.loz --auto

@@ -1,6 +1,7 @@
 //! Copies of the tokens of functions, one for each call in a region that is a statement, or of a
-//! function that gives a value. The call then stands for the statements of its copy: what
-//! is known of a name is known by its token, and each copy has tokens of its own.
+//! function that gives a value by loops, or has to do with structures. The call then stands for the
+//! statements of its copy: what is known of a name is known by its token, and each copy has tokens
+//! of its own.
 //!
 //! Not here: whether a function's body may take the place of its calls (`parser::helper`).
 
@@ -96,7 +97,12 @@ fn functions<'t>(text: &'t str, tokens: &[Token]) -> Functions<'t> {
                 let Some(close) = group(tokens, k + 1) else { return found };
                 if is(tokens, close, "{") {
                     let Some(end) = group(tokens, close) else { return found };
-                    let taken = returns_nothing || ends_with_value(text, &tokens[close + 1..end - 1], &found);
+                    let body = &tokens[close + 1..end - 1];
+                    let of_structures =
+                        names_type(text, &tokens[..k]) || names_types(text, &tokens[k + 2..close]);
+                    let taken = returns_nothing
+                        || ends_with_value(text, body, &found)
+                        || of_structures && last_return(text, body).is_some_and(|_| returns(text, body) == 1);
                     let function = if taken { k..end } else { 0..0 };
                     let gives_value = !returns_nothing;
                     let plain = !tokens[function.clone()]
@@ -118,6 +124,44 @@ fn functions<'t>(text: &'t str, tokens: &[Token]) -> Functions<'t> {
         k += 1;
     }
     found
+}
+
+/// Words of declarations that are no names of types.
+const OF_LANGUAGE: [&str; 20] = [
+    "const",
+    "volatile",
+    "restrict",
+    "__restrict",
+    "__restrict__",
+    "register",
+    "static",
+    "inline",
+    "extern",
+    "__inline",
+    "__inline__",
+    "signed",
+    "unsigned",
+    "char",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "return",
+];
+
+/// Whether tokens end with the name of a type: a structure's, perhaps.
+fn names_type(text: &str, tokens: &[Token]) -> bool {
+    tokens.last().is_some_and(|t| t.tok == Tok::Ident && !OF_LANGUAGE.contains(&word(text, t)))
+}
+
+/// Whether a parameter has a type with a name.
+fn names_types(text: &str, tokens: &[Token]) -> bool {
+    tokens.windows(2).any(|pair| pair[1].tok == Tok::Ident && names_type(text, &pair[..1]))
+}
+
+fn returns(text: &str, body: &[Token]) -> usize {
+    body.iter().filter(|t| t.tok == Tok::Ident && word(text, t) == "return").count()
 }
 
 /// Whether statements have loops, or calls of such functions, and one `return`, which is the last

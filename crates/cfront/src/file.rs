@@ -313,7 +313,10 @@ impl<'s> Reader<'s> {
                 _ => {}
             }
             match parser.word() {
-                "for" if self.auto || here < self.inner_end => {
+                word @ ("for" | "while" | "do")
+                    if (self.auto || here < self.inner_end)
+                        && (word == "for" || parser.counts_in_while(uses.loop_end(here, body.end))) =>
+                {
                     let in_loop = has_goto || loop_ahead || braces.contains(&true);
                     if self.nest(parser, name, body, uses, in_loop) {
                         loop_ahead = false;
@@ -432,7 +435,7 @@ impl<'s> Reader<'s> {
         in_loop: bool,
     ) -> bool {
         let first = parser.pos;
-        let end = uses.statement_end(first, body.end);
+        let end = uses.loop_end(first, body.end);
         let told = self.diagnostics.len();
         let place = match place::of_nest(self.source, first, end) {
             Ok(place) => place,

@@ -111,7 +111,7 @@ fn is_whole(source: &Source<'_>, text: &str, end: usize) -> bool {
         .map(|token| &text[token.start as usize..token.end as usize])
         .collect();
     let count = |p: &str| tokens.iter().filter(|t| **t == p).count();
-    tokens.first() == Some(&"for")
+    tokens.first().is_some_and(|first| ["for", "while", "do"].contains(first))
         && tokens.last() == Some(&source.token_text(end - 1))
         && [("(", ")"), ("{", "}"), ("[", "]")].iter().all(|(a, b)| count(a) == count(b))
 }

@@ -3,6 +3,7 @@
 //! Line markers (`# 12 "file.c"`) give the line. Macros move columns, so a token is searched in its
 //! line. If it is not found there, the place is the whole line.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use loops::Span;
@@ -31,6 +32,8 @@ pub struct Source<'s> {
     pub end: usize,
     /// Where these are.
     pub copies: Copies,
+    /// Tokens of names that the text does not have, behind all others: where they are in it.
+    spare: RefCell<Vec<usize>>,
     /// Byte offset of the start of each original line, and one past the end.
     original_lines: Vec<usize>,
     /// Byte offset of the start of each preprocessed line.
@@ -77,7 +80,36 @@ impl<'s> Source<'s> {
         let mut tokens = tokens(text);
         let end = tokens.len() - 1;
         let copies = Copies::of(text, &mut tokens);
-        Source { language, original, text, tokens, end, copies, original_lines, text_lines, markers, macros }
+        let spare = RefCell::default();
+        Source {
+            language,
+            original,
+            text,
+            tokens,
+            end,
+            copies,
+            spare,
+            original_lines,
+            text_lines,
+            markers,
+            macros,
+        }
+    }
+
+    /// A new token for a name that the text does not have, at the place of a token.
+    pub(crate) fn spare(&self, at: usize) -> usize {
+        let at = self.of_text(at);
+        let mut spare = self.spare.borrow_mut();
+        spare.push(at);
+        self.tokens.len() + spare.len() - 1
+    }
+
+    /// The token of the text at whose place a token is.
+    fn of_text(&self, index: usize) -> usize {
+        match index.checked_sub(self.tokens.len()) {
+            Some(k) => self.spare.borrow().get(k).copied().unwrap_or(self.tokens.len() - 1),
+            None => index,
+        }
     }
 
     /// Whether it is C++.
@@ -87,7 +119,7 @@ impl<'s> Source<'s> {
 
     /// The text of a token.
     pub(crate) fn token_text(&self, index: usize) -> &'s str {
-        let token = self.tokens[index.min(self.tokens.len() - 1)];
+        let token = self.tokens[self.of_text(index)];
         &self.text[token.start as usize..token.end as usize]
     }
 
@@ -99,7 +131,7 @@ impl<'s> Source<'s> {
     /// The line of the original file, counted from 1, that the token comes from; `Err` has the name
     /// of an included file.
     pub fn line(&self, index: usize) -> Result<usize, &str> {
-        let offset = self.tokens[index.min(self.tokens.len() - 1)].start as usize;
+        let offset = self.tokens[self.of_text(index)].start as usize;
         let marker = self.marker_of(offset);
         if !marker.main {
             return Err(&marker.file);
@@ -110,7 +142,7 @@ impl<'s> Source<'s> {
 
     /// The text that a macro stands for at a token, its parameters included.
     pub(crate) fn macro_text(&self, name: &str, token: usize) -> Option<&'s str> {
-        let offset = self.tokens[token.min(self.tokens.len() - 1)].start as usize;
+        let offset = self.tokens[self.of_text(token)].start as usize;
         self.macros.get(name)?.iter().rev().find(|(at, _)| *at <= offset)?.1
     }
 
@@ -130,7 +162,7 @@ impl<'s> Source<'s> {
     }
 
     fn token_span(&self, index: usize) -> Span {
-        let index = index.min(self.tokens.len() - 1);
+        let index = self.of_text(index);
         let Ok(line) = self.line(index) else { return Span::default() };
         self.found(index).unwrap_or_else(|| {
             let range = self.line_bytes(line);
@@ -142,6 +174,7 @@ impl<'s> Source<'s> {
 
     /// Where a token is in the original file, if it is found in its line.
     pub(crate) fn found(&self, index: usize) -> Option<Span> {
+        let index = self.of_text(index);
         let range = self.line_bytes(self.line(index).ok()?);
         let whole = &self.original[range.clone()];
         let text = self.token_text(index);

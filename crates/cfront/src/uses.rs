@@ -350,6 +350,16 @@ impl<'s> Uses<'s> {
         (is_for && !reads).then(|| k - 2..self.statement_end(k - 2, range.end))
     }
 
+    /// The token behind a loop; that of `do` ends with its condition.
+    pub(crate) fn loop_end(&self, first: usize, end: usize) -> usize {
+        let behind = self.statement_end(first, end);
+        let tested = self.source.token_text(first) == "do" && behind < end;
+        match tested && self.source.token_text(behind) == "while" {
+            true => self.statement_end(behind, end),
+            false => behind,
+        }
+    }
+
     /// The end of the statement that starts with a loop's header: a block, or up to a `;`.
     pub(crate) fn statement_end(&self, mut k: usize, end: usize) -> usize {
         let mut depth = 0usize;

@@ -514,6 +514,24 @@ macro_rules! builtins {
     };
 }
 
+/// A function on the bits of a number that gcc and clang have, by its name without `__builtin_`.
+/// They say nothing of the zeros of 0.
+fn bits_of(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "popcount" => Builtin::I32(|a| a.count_ones() as i32),
+        "parity" => Builtin::I32(|a| (a.count_ones() % 2) as i32),
+        "ctz" => Builtin::I32(|a| a.trailing_zeros() as i32),
+        "clz" => Builtin::I32(|a| a.leading_zeros() as i32),
+        "ffs" => Builtin::I32(|a| if a == 0 { 0 } else { a.trailing_zeros() as i32 + 1 }),
+        "popcountl" | "popcountll" => Builtin::I64(|a| a.count_ones().into()),
+        "parityl" | "parityll" => Builtin::I64(|a| (a.count_ones() % 2).into()),
+        "ctzl" | "ctzll" => Builtin::I64(|a| a.trailing_zeros().into()),
+        "clzl" | "clzll" => Builtin::I64(|a| a.leading_zeros().into()),
+        "ffsl" | "ffsll" => Builtin::I64(|a| if a == 0 { 0 } else { i64::from(a.trailing_zeros()) + 1 }),
+        _ => return None,
+    })
+}
+
 impl Builtin {
     /// The function of this C name: `sqrt` is on `f64`, `sqrtf` on `f32`.
     pub fn named(name: &str) -> Option<Builtin> {
@@ -521,6 +539,9 @@ impl Builtin {
             "abs" => return Some(Builtin::I32(i32::wrapping_abs)),
             "labs" | "llabs" => return Some(Builtin::I64(i64::wrapping_abs)),
             _ => {}
+        }
+        if let Some(bits) = name.strip_prefix("__builtin_") {
+            return bits_of(bits);
         }
         let double: Option<Builtin> = builtins!(name, f64, F64, F64x2, F64x3);
         let single = || name.strip_suffix('f').and_then(|name| builtins!(name, f32, F32, F32x2, F32x3));

@@ -60,6 +60,7 @@ mod scalar_expansion;
 mod scalar_replacement;
 mod skewed_rows;
 mod small_teams;
+mod speculative_vectorization;
 mod store_forwarding;
 mod strip_mining;
 mod structure_splitting;
@@ -74,7 +75,7 @@ pub use store_forwarding::mentions;
 pub use verify::{Fault, Verified, verify};
 
 /// Every pass on loop programs.
-pub const ALL: [&Pass; 49] = [
+pub const ALL: [&Pass; 50] = [
     &CONSTANT_FOLDING,
     &IF_CONVERSION,
     &INDEX_ARITHMETIC,
@@ -112,6 +113,7 @@ pub const ALL: [&Pass; 49] = [
     &STORE_FORWARDING,
     &SCALAR_REPLACEMENT,
     &REGISTER_PROMOTION,
+    &SPECULATIVE_VECTORIZATION,
     &SKEWED_ROWS,
     &ROTATING_REGISTERS,
     &PREDICTIVE_COMMONING,
@@ -221,6 +223,7 @@ pub const SCHEDULED: Pipeline = Pipeline {
         &QUOTIENT_UNROLLING,
         &FULL_STRIPS,
         &REGISTER_TRANSPOSITION,
+        &SPECULATIVE_VECTORIZATION,
         &SMALL_TEAMS,
         &OUTER_LOOP_VECTORIZATION,
         &SKEWED_ROWS,
@@ -285,6 +288,7 @@ pub use scalar_expansion::PASS as SCALAR_EXPANSION;
 pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
 pub use skewed_rows::PASS as SKEWED_ROWS;
 pub use small_teams::PASS as SMALL_TEAMS;
+pub use speculative_vectorization::PASS as SPECULATIVE_VECTORIZATION;
 pub use store_forwarding::PASS as STORE_FORWARDING;
 pub use strip_mining::PASS as STRIP_MINING;
 pub use structure_splitting::PASS as STRUCTURE_SPLITTING;

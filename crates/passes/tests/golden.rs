@@ -202,6 +202,11 @@ fn predictive_commoning_of_rows() {
 }
 
 #[test]
+fn records_in_strips_of_lanes() {
+    check_same(&passes::SPECULATIVE_VECTORIZATION, &[0, 1, 64, 192, 193, 256, 257, 300]);
+}
+
+#[test]
 fn skewed_rows_of_tables() {
     check_same(&passes::SKEWED_ROWS, &[0, 1, 2, 3, 4, 5, 7, 11, 13]);
 }

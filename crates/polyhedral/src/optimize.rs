@@ -303,7 +303,9 @@ fn with_recognised_reductions(
 ) -> Result<Optimized> {
     let slow = strict.report.on_one_thread.is_some_and(|times| times < 1.0);
     let pass = &passes::REDUCTION_RECOGNITION;
-    let wanted = options.parallel && (slow || !any_parallel(&strict.function.body));
+    // Where nothing else is in the loop, lanes that ask for records are faster than a maximum.
+    let records = passes::SPECULATIVE_VECTORIZATION.run(&strict.function).is_some();
+    let wanted = options.parallel && !records && (slow || !any_parallel(&strict.function.body));
     let Some(recognised) = wanted.then(|| pass.run(function)).flatten() else { return Ok(strict) };
     let Ok(free) = candidates::best(&model::label_all(&recognised)?, options, bounds) else {
         return Ok(strict);

@@ -317,3 +317,41 @@ float farthest(const float *x, const float *y, float far, int n)
   return far;
 }
 RUN(farthest, 6000, F(2)[0] = farthest(F(0), F(1), F(2)[1], n))
+
+void best_of_rows(double *best, int *at, const double *x, int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    double most = x[i * n];
+    int where = 0;
+    for (int j = 1; j < n; j++)
+      if (x[i * n + j] > most) {
+        most = x[i * n + j];
+        where = j;
+      }
+    best[i] = most;
+    at[i] = where;
+  }
+#pragma endscop
+}
+RUN(best_of_rows, 400, best_of_rows(D(0), I(0), D(1), n))
+
+static double weighted(const double *a, const double *b, int n)
+{
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s += a[i] * b[i];
+  return s;
+}
+
+void masked_products(double *out, const double *x, const double *w, const int *kind, int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    out[i] = kind[i] % 3 ? weighted(x + i * n, w, n) : 0;
+    if (kind[i] % 2 == 0 && weighted(x + i * n, x + i * n, n) > 1)
+      out[i] /= 2;
+  }
+#pragma endscop
+}
+RUN(masked_products, 300, masked_products(D(0), D(1), D(2), I(0), n))

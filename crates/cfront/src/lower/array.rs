@@ -76,7 +76,7 @@ pub(super) fn way_out(what: &str) -> Option<&'static str> {
 }
 
 /// The way out where a structure is used as a value.
-const BY_MEMBERS: &str = "say what happens to each of its members: regions have no structures as values";
+const BY_MEMBERS: &str = "say what happens to each of its members: structures are only assigned as a whole, and no unions or pointers in them";
 
 /// The way out where elements are of a type that is no data.
 const CONVERT: &str = "convert it to an array of one of these before the region, and back after it; subscripts, bounds and sizes can have any integer type";

@@ -12,7 +12,7 @@ use crate::parser::of_standard;
 use crate::scope::{Kept, Symbol};
 
 /// The way out where a function takes arrays: no word of the user says what it does with them.
-pub(super) const WITH_ARRAYS: &str = "a function of this file takes the place of its call if it computes one value by expressions, or has one `return`, at its end, and a statement assigns what is computed with its value (`s += f(A, i);`), unless a condition decides whether it is called: then make that an `if`; else write out what it does as loops, or end the region before the call and begin another one after it";
+pub(super) const WITH_ARRAYS: &str = "a function of this file takes the place of its call if it computes one value by expressions, or has one `return`, at its end, and a statement assigns what is computed with its value (`s += f(A, i);`) or an `if` asks for it; else write out what it does as loops, or end the region before the call and begin another one after it";
 
 impl Lowering<'_> {
     /// A call in a data expression.
@@ -91,6 +91,19 @@ impl Lowering<'_> {
                 return Ok((test, Type::Truth));
             }
             _ => {}
+        }
+        // On the bits of a number; its type decides the name.
+        if let (Some(long), [value]) = (on_bits(function), args) {
+            let (value, from) = self.data(value)?;
+            let (of, signed) = match long {
+                true => (IntType::UnsignedLong, Type::Int(IntType::Long)),
+                false => (IntType::Unsigned, Type::Int(IntType::Int)),
+            };
+            let value = self.convert(value, from, Type::Int(of));
+            let args = vec![self.convert(value, Type::Int(of), signed)];
+            let bits = Hub::Call { function: Name::new(function), ty: signed.scalar(), args };
+            let int = Type::Int(IntType::Int);
+            return Ok((self.convert(bits, signed, int), int));
         }
         // Rounded to a whole number, and that as an integer.
         if let (false, Some(round), [value]) = (standard, to_integer(plain), args) {
@@ -244,6 +257,17 @@ impl Math {
             _ => Hub::Call { function: Name::new(function), ty: ty.scalar(), args },
         }
     }
+}
+
+/// Whether a function on the bits of a number that gcc and clang have is one of 64 bits; none if it
+/// is no such function.
+fn on_bits(function: &str) -> Option<bool> {
+    let name = function.strip_prefix("__builtin_")?;
+    let (name, long) = match name.trim_end_matches('l') {
+        short if name.len() > short.len() => (short, true),
+        name => (name, false),
+    };
+    matches!(name, "popcount" | "parity" | "ctz" | "clz" | "ffs").then_some(long)
 }
 
 /// The function that rounds as one with an integer result does.

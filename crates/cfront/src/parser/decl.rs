@@ -389,7 +389,7 @@ impl Parser<'_> {
         Ok(Init::Expr(value))
     }
 
-    fn initialiser(&mut self) -> Parsed<Init> {
+    pub(super) fn initialiser(&mut self) -> Parsed<Init> {
         self.deeper(|p| {
             if !p.is("{") {
                 return Ok(Init::Expr(p.assignment()?));

@@ -9,6 +9,9 @@ use crate::lexer::Tok;
 use crate::namespaces::BY_USING;
 use crate::scope::Symbol;
 
+/// What `(struct v){x, y}` is called where it has no place.
+pub(super) const LITERAL: &str = "a compound literal";
+
 /// What `assert` of the C library stands for.
 pub(crate) const ASSERTION: &str = "an `assert`";
 
@@ -149,7 +152,7 @@ impl Parser<'_> {
                     self.expect(")")?;
                     if self.is("{") {
                         self.skip_group();
-                        return Ok(unsupported("a compound literal", self.since(first)));
+                        return Ok(unsupported(LITERAL, self.since(first)));
                     }
                     let operand = self.unary()?;
                     let (at, height) = (self.since(first), operand.height);

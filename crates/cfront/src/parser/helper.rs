@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::structures::object_of;
 use super::{Parser, acts};
 use crate::ast::{At, Binary, Declaration, Expr, ExprKind, Init, Stmt, StmtKind, mentions};
 use crate::copies::last_return;
@@ -31,6 +32,14 @@ pub struct Helper {
     free: Vec<(String, Symbol)>,
 }
 
+/// Where a structure waits that a function returns.
+struct Waiting {
+    declared: Stmt,
+    place: Expr,
+    /// The assignment behind the function's statements.
+    behind: Stmt,
+}
+
 impl Helper {
     /// Whether it returns something.
     pub(super) fn gives_value(&self) -> bool {
@@ -54,11 +63,13 @@ impl Parser<'_> {
             after += 1;
         }
         let body = self.pos + 1..after - 1;
-        let named =
-            |p: &Declaration| rank(&p.ty.ty).is_some() && !p.name.is_empty() && p.at.first == p.at.last;
+        let named = |p: &Declaration| {
+            let taken = rank(&p.ty.ty).is_some() || !self.is_cpp() && self.known(&p.ty).is_some();
+            taken && !p.name.is_empty() && p.at.first == p.at.last
+        };
         let returned = match &result.ty {
             CType::Void => None,
-            ty if rank(ty) == Some(0) => {
+            ty if rank(ty) == Some(0) || !self.is_cpp() && self.known(result).is_some() => {
                 let at = last_return(self.source.text, &self.source.tokens[body.clone()])?;
                 Some((QType::plain(ty.clone()), body.start + at))
             }
@@ -140,9 +151,15 @@ impl Parser<'_> {
     ) -> Option<StmtKind> {
         let own: Vec<(&Declaration, Expr)> =
             helper.params.iter().zip(args.iter().cloned()).filter(|(p, _)| !is_array(p)).collect();
-        let named = |name: &str| args.iter().any(|arg| mentions(arg, name));
+        let named = |name: &str| args.iter().any(|arg| mentions_object(arg, name));
         let twice = own.iter().any(|(p, _)| named(&p.name));
         let (params, mut values): (Vec<&Declaration>, Vec<Expr>) = own.into_iter().unzip();
+        self.scopes.push();
+        let of_structure = helper.returned.as_ref().is_some_and(|(ty, _)| self.known(ty).is_some());
+        let waiting = match of_structure {
+            true => Some(self.waiting(helper, target, self.since_one(helper.name + moved))?),
+            false => None,
+        };
         self.scopes.push();
         let mut outer: Vec<Stmt> = Vec::new();
         let mut inner: Vec<Stmt> = Vec::new();
@@ -156,12 +173,13 @@ impl Parser<'_> {
                 // What stands before the name of the parameter: a token of its own.
                 let at = token(p.at.first - 1);
                 let renamed = Expr { kind: ExprKind::Ident(argument.clone()), at, height: 1 };
-                outer.push(self.parameter(argument, p, std::mem::replace(value, renamed), at));
+                let value = std::mem::replace(value, renamed);
+                self.parameter(argument, p, (value, at), &mut outer)?;
             }
             self.scopes.push();
         }
         for (p, value) in params.into_iter().zip(values) {
-            inner.push(self.parameter(p.name.clone(), p, value, token(p.at.first)));
+            self.parameter(p.name.clone(), p, (value, token(p.at.first)), &mut inner)?;
         }
         let last = helper.returned.as_ref().map_or(helper.body.end, |(_, at)| *at);
         (self.pos, self.end) = (helper.body.start + moved, last + moved);
@@ -176,7 +194,7 @@ impl Parser<'_> {
             return None;
         }
         let behind = match target {
-            Some(target) => self.returned(helper, target, moved, &mut own)?,
+            Some(target) => self.returned(helper, target, (moved, waiting), &mut own)?,
             None => Vec::new(),
         };
         let at = self.since(start);
@@ -196,20 +214,26 @@ impl Parser<'_> {
         &mut self,
         helper: &Helper,
         (op, target): (Option<Binary>, &Expr),
-        moved: usize,
+        (moved, waiting): (usize, Option<Waiting>),
         own: &mut Vec<Stmt>,
     ) -> Option<Vec<Stmt>> {
         let (ty, at) = helper.returned.as_ref()?;
         (self.pos, self.end) = (at + moved + 1, helper.body.end + moved);
         let value = self.expression().ok()?;
+        if let Some(waiting) = waiting {
+            let kind = self.members_of(&assignment(&waiting.place, &value))?;
+            own.push(Stmt { kind, at: waiting.place.at });
+            return Some(vec![waiting.declared, waiting.behind]);
+        }
         let value = self.convert(ty, value)?;
         let here = self.since(at + moved);
         // What inner blocks declare is gone at the end.
         let last = |stmt: &Stmt, name: &str| match &stmt.kind {
-            StmtKind::Declare(all) => all.iter().any(|d| d.name == name),
+            StmtKind::Declare(all) => all.iter().any(|d| object_of(&d.name) == name),
             _ => false,
         };
         let hidden = |name: &str| {
+            let name = object_of(name);
             helper.params.iter().any(|p| p.name == name) || own.iter().any(|stmt| last(stmt, name))
         };
         if !names(target).into_iter().any(hidden) {
@@ -232,6 +256,30 @@ impl Parser<'_> {
         let at = set_at;
         let d = Declaration { name: RETURNED.to_owned(), ty: ty.clone(), init, is_static, is_extern, at };
         Some(vec![Stmt { kind: StmtKind::Declare(vec![d]), at: here }, waiting])
+    }
+
+    /// A variable in which the structure that a function returns waits, and its assignment to what
+    /// the call is assigned to. Names in that are those around the call.
+    fn waiting(
+        &mut self,
+        helper: &Helper,
+        target: Option<(Option<Binary>, &Expr)>,
+        at: At,
+    ) -> Option<Waiting> {
+        let (Some((None, target)), Some((ty, _))) = (target, &helper.returned) else { return None };
+        self.known(ty)?;
+        let named = |k: usize| if k == 0 { RETURNED.to_owned() } else { format!("{RETURNED}_{k}") };
+        let used = |name: &str| helper.body.clone().any(|k| self.word_at(k) == name);
+        let free = |name: &String| self.scopes.lookup(name).is_none() && !used(name);
+        let name = (0..).map(named).find(free)?;
+        let object = Object { place: Place::Local, ..Object::parameter(ty.clone(), at) };
+        self.scopes.declare(name.clone(), Symbol::Object(object));
+        let (is_static, is_extern, init) = (false, false, None);
+        let d = Declaration { name: name.clone(), ty: ty.clone(), init, is_static, is_extern, at };
+        let [declared] = <[Stmt; 1]>::try_from(self.structures_declared(&[d], at)?).ok()?;
+        let place = Expr { kind: ExprKind::Ident(name), at, height: 1 };
+        let kind = self.members_of(&assignment(target, &place))?;
+        Some(Waiting { declared, place, behind: Stmt { kind, at } })
     }
 
     /// A statement with the calls of functions with loops set before it.
@@ -323,12 +371,35 @@ impl Parser<'_> {
         helper.body.clone().any(|k| self.word_at(k) == name && !self.is_member(k) && !plain(k))
     }
 
-    fn parameter(&mut self, name: String, of: &Declaration, value: Expr, at: At) -> Stmt {
+    /// Declares a parameter with the value of an argument.
+    fn parameter(
+        &mut self,
+        name: String,
+        of: &Declaration,
+        (value, at): (Expr, At),
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
         let object = Object { place: Place::Local, ..Object::parameter(of.ty.clone(), at) };
         self.scopes.declare(name.clone(), Symbol::Object(object));
         let declared = Declaration { name, init: Some(Init::Expr(value)), at, ..of.clone() };
-        Stmt { kind: StmtKind::Declare(vec![declared]), at }
+        if self.known(&of.ty).is_some() {
+            out.extend(self.structures_declared(&[declared], at)?);
+            return Some(());
+        }
+        self.declared_into(Stmt { kind: StmtKind::Declare(vec![declared]), at }, out);
+        Some(())
     }
+}
+
+fn assignment(target: &Expr, value: &Expr) -> Expr {
+    let kind = ExprKind::Assign(None, Box::new(target.clone()), Box::new(value.clone()));
+    Expr { kind, at: target.at, height: target.height.max(value.height) + 1 }
+}
+
+/// Whether an expression has a name of an object, or of a member of it.
+fn mentions_object(e: &Expr, name: &str) -> bool {
+    matches!(&e.kind, ExprKind::Ident(n) if object_of(n) == name)
+        || crate::ast::parts(&e.kind).into_iter().any(|e| mentions_object(e, name))
 }
 
 /// The names in an expression.

@@ -1,11 +1,13 @@
 //! Calls of functions with loops inside of expressions: each becomes a statement of its own before
 //! the one that it stands in, so that the function's body can take its place (`helper`).
 //!
-//! C leaves open when a call happens beside the other operands, so it may be first. A call that a
-//! condition decides about stays, and so does one in a shift of C++, whose operands have an order.
+//! C leaves open when a call happens beside the other operands, so it may be first. What a
+//! condition decides about (`c ? f(x) : 0`, `a && f(x)`) is set by an `if` first. A call in a shift
+//! of C++, whose operands have an order, stays.
 
 use super::{Parser, acts};
 use crate::ast::{Binary, Declaration, Expr, ExprKind, Stmt, StmtKind, mentions, parts};
+use crate::ctype::{CType, IntType, QType};
 use crate::scope::{Object, Place, Symbol};
 
 impl Parser<'_> {
@@ -32,6 +34,21 @@ impl Parser<'_> {
         Some(StmtKind::Block(before))
     }
 
+    /// What is done before an `if` with such calls in its condition, and the condition; none if it
+    /// has none, or one of them stays.
+    pub(super) fn hoisted_condition(&mut self, cond: &Expr) -> Option<(Vec<Stmt>, Expr)> {
+        if acts(cond) || !self.calls_helper(cond) {
+            return None;
+        }
+        let depth = self.scopes.depth();
+        self.scopes.push();
+        let mut before = Vec::new();
+        let done = self.without_calls(cond, cond, &mut before);
+        self.scopes.truncate(depth);
+        let cond = done.filter(|cond| !self.calls_helper(cond))?;
+        Some((before, cond))
+    }
+
     /// Whether a function with loops is called that gives a value.
     fn is_helper(&self, e: &Expr) -> bool {
         let ExprKind::Call { function, .. } = &e.kind else { return false };
@@ -47,13 +64,45 @@ impl Parser<'_> {
         self.is_helper(e) || parts(&e.kind).into_iter().any(|part| self.calls_helper(part))
     }
 
-    /// The expression with variables for the calls that happen in any case. What sets these
-    /// variables is added to `before`.
+    /// The expression with variables for the calls in it. What sets these variables is added to
+    /// `before`.
     fn without_calls(&mut self, e: &Expr, statement: &Expr, before: &mut Vec<Stmt>) -> Option<Expr> {
         let mut e = e.clone();
         match &mut e.kind {
-            ExprKind::Conditional(first, ..) | ExprKind::Binary(Binary::And | Binary::Or, first, _) => {
+            ExprKind::Conditional(first, then, otherwise) => {
                 **first = self.without_calls(first, statement, before)?;
+                if self.calls_helper(then) || self.calls_helper(otherwise) {
+                    let (mark, at) = (self.mark(first, then, "?")?, self.mark(then, otherwise, ":")?);
+                    let ty = self.value_type(&e)?;
+                    let ExprKind::Conditional(first, then, otherwise) = &e.kind else { return None };
+                    let branches = ((**then).clone(), (**otherwise).clone());
+                    return self.chosen(ty, (**first).clone(), branches, (mark, at), statement, before);
+                }
+            }
+            ExprKind::Binary(op @ (Binary::And | Binary::Or), first, second) => {
+                **first = self.without_calls(first, statement, before)?;
+                if self.calls_helper(second) {
+                    let words = if *op == Binary::And { ["&&", "and"] } else { ["||", "or"] };
+                    let mark = words.into_iter().find_map(|word| self.mark(first, second, word))?;
+                    let number =
+                        |value| Expr { kind: ExprKind::Int(value, IntType::Int), at: second.at, height: 1 };
+                    let asked = match second.kind {
+                        ExprKind::Binary(
+                            Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne,
+                            ..,
+                        ) => (**second).clone(),
+                        _ => {
+                            let kind = ExprKind::Binary(Binary::Ne, second.clone(), Box::new(number(0)));
+                            Expr { kind, at: second.at, height: second.height + 1 }
+                        }
+                    };
+                    let branches = match op {
+                        Binary::And => (asked, number(0)),
+                        _ => (number(1), asked),
+                    };
+                    let (ty, first) = (CType::Int(IntType::Int), (**first).clone());
+                    return self.chosen(ty, first, branches, (mark, mark), statement, before);
+                }
             }
             ExprKind::Binary(Binary::Bits("<<" | ">>"), ..) if self.is_cpp() => return Some(e),
             ExprKind::Call { args, .. } => {
@@ -69,6 +118,76 @@ impl Parser<'_> {
             _ => {}
         }
         if self.is_helper(&e) { self.set_before(e, statement, before) } else { Some(e) }
+    }
+
+    /// The token of an operator between two operands.
+    fn mark(&self, left: &Expr, right: &Expr, word: &str) -> Option<usize> {
+        (left.at.last as usize..right.at.first as usize).find(|k| self.text_at(*k) == word)
+    }
+
+    /// The type of a value that may have calls of functions with loops in it.
+    fn value_type(&self, e: &Expr) -> Option<CType> {
+        match &e.kind {
+            ExprKind::Conditional(_, a, b) => {
+                super::inline::common(&self.value_type(a)?, &self.value_type(b)?)
+            }
+            ExprKind::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Div, a, b) => {
+                super::inline::common(&self.value_type(a)?, &self.value_type(b)?)
+            }
+            ExprKind::Call { function, .. } => match self.scopes.lookup(function)? {
+                Symbol::Function(declared) if !self.is_cpp() || self.is_helper(e) => {
+                    Some(declared.result.ty.clone())
+                }
+                _ => None,
+            },
+            _ => self.type_of(e),
+        }
+    }
+
+    /// A variable that an `if` sets to one of two values, of which at least one has a call. Its
+    /// tokens are those of the operators.
+    fn chosen(
+        &mut self,
+        ty: CType,
+        cond: Expr,
+        (then, otherwise): (Expr, Expr),
+        (mark, used): (usize, usize),
+        statement: &Expr,
+        before: &mut Vec<Stmt>,
+    ) -> Option<Expr> {
+        matches!(ty, CType::Int(_) | CType::Float | CType::Double).then_some(())?;
+        let name = match before.len() {
+            0 => "chosen_value".to_owned(),
+            count => format!("chosen_value_{count}"),
+        };
+        if mentions(statement, &name) || self.scopes.lookup(&name).is_some() {
+            return None;
+        }
+        let ty = QType::plain(ty);
+        let variable = |token: usize| {
+            let kind = ExprKind::Ident(name.clone());
+            Expr { kind, at: self.since_one(token), height: 1 }
+        };
+        let (target, used, place) = (variable(mark), variable(used), self.since_one(mark));
+        let object = Object { place: Place::Local, ..Object::parameter(ty.clone(), place) };
+        self.scopes.declare(name.clone(), Symbol::Object(object));
+        let at = statement.at;
+        let [then, otherwise] = [then, otherwise].map(|value| {
+            let (at, height) = (value.at, value.height + 1);
+            let set = ExprKind::Assign(None, Box::new(target.clone()), Box::new(value));
+            let set = Expr { kind: set, at, height };
+            let several = match self.calls_helper(&set) {
+                true => Some(self.statements_of(&set).or_else(|| self.hoisted(&set))?),
+                false => None,
+            };
+            Some(Box::new(Stmt { kind: several.unwrap_or(StmtKind::Expr(set)), at }))
+        });
+        let (is_static, is_extern, init) = (false, false, None);
+        let declared = Declaration { name, ty, init, is_static, is_extern, at: place };
+        before.push(Stmt { kind: StmtKind::Declare(vec![declared]), at });
+        let choice = StmtKind::If { cond, then: then?, otherwise: Some(otherwise?) };
+        before.push(Stmt { kind: choice, at });
+        Some(used)
     }
 
     /// A variable with the value of a call. Its tokens are those of the call: the name, the
@@ -98,7 +217,7 @@ impl Parser<'_> {
         let kind = self.statements_of(&set)?;
         let (is_static, is_extern, init) = (false, false, None);
         let declared = Declaration { name, ty, init, is_static, is_extern, at: place };
-        before.push(Stmt { kind: StmtKind::Declare(vec![declared]), at });
+        self.declared_into(Stmt { kind: StmtKind::Declare(vec![declared]), at }, before);
         before.push(Stmt { kind, at });
         Some(used)
     }

@@ -308,7 +308,7 @@ impl Parser<'_> {
     }
 
     /// The type of an expression of numbers, where that is seen at once.
-    fn type_of(&self, e: &Expr) -> Option<CType> {
+    pub(super) fn type_of(&self, e: &Expr) -> Option<CType> {
         let int = || Some(CType::Int(IntType::Int));
         match &e.kind {
             ExprKind::Int(_, ty) => Some(CType::Int(*ty)),
@@ -356,14 +356,19 @@ impl Parser<'_> {
     }
 
     fn common(&self, a: &Expr, b: &Expr) -> Option<CType> {
-        Some(match (self.type_of(a)?, self.type_of(b)?) {
-            (CType::Int(a), CType::Int(b)) => CType::Int(a.common(b)),
-            (CType::Double, CType::Double | CType::Float | CType::Int(_))
-            | (CType::Float | CType::Int(_), CType::Double) => CType::Double,
-            (CType::Float, CType::Float | CType::Int(_)) | (CType::Int(_), CType::Float) => CType::Float,
-            _ => return None,
-        })
+        common(&self.type_of(a)?, &self.type_of(b)?)
     }
+}
+
+/// The type of the sum of two numbers.
+pub(super) fn common(a: &CType, b: &CType) -> Option<CType> {
+    Some(match (a, b) {
+        (CType::Int(a), CType::Int(b)) => CType::Int(a.common(*b)),
+        (CType::Double, CType::Double | CType::Float | CType::Int(_))
+        | (CType::Float | CType::Int(_), CType::Double) => CType::Double,
+        (CType::Float, CType::Float | CType::Int(_)) | (CType::Int(_), CType::Float) => CType::Float,
+        _ => return None,
+    })
 }
 
 /// A type of numbers.

@@ -3,8 +3,8 @@
 //! parser knows of structures. `s.x` and `g->x`, where no subscript says which structure, are
 //! objects of these names.
 //!
-//! Left out: unions, bit-fields, structures as values, and members of anything but an object with a
-//! visible declaration.
+//! Left out: unions, bit-fields, and members of anything but an object with a visible declaration.
+//! Structures as values are assignments of their members (`structures`).
 
 use super::{Parsed, Parser};
 use crate::ast::{At, Expr, ExprKind, MEMBER, MIXED, Unary};
@@ -72,6 +72,10 @@ impl Parser<'_> {
                 continue;
             }
             let specifiers = self.specifiers()?;
+            if self.is(";") {
+                // Its own members are members of this one.
+                members.push((String::new(), QType::plain(CType::Other("a member without a name"))));
+            }
             while !self.is(";") {
                 let declarator = self.declarator(specifiers.ty.clone())?;
                 let bits = self.accept(":");

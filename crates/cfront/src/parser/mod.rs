@@ -17,6 +17,7 @@ mod member;
 mod size;
 mod specifiers;
 mod stmt;
+mod structures;
 
 use crate::ast::{At, Expr};
 use crate::lexer::Tok;

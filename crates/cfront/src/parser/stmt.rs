@@ -20,10 +20,20 @@ impl Parser<'_> {
     /// A statement of a block. `double s = f(x);` is two, if statements take the place of the call.
     pub(super) fn statement_into(&mut self, out: &mut Vec<Stmt>) -> Parsed<()> {
         let stmt = self.statement()?;
+        self.declared_into(stmt, out);
+        Ok(())
+    }
+
+    /// A statement, or those that a declaration stands for.
+    pub(super) fn declared_into(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
         let StmtKind::Declare(declared) = &stmt.kind else {
             out.push(stmt);
-            return Ok(());
+            return;
         };
+        if let Some(members) = self.structures_declared(declared, stmt.at) {
+            out.extend(members);
+            return;
+        }
         if let [d @ Declaration { init: Some(Init::Expr(call)), is_static: false, .. }] = &declared[..] {
             let target = Expr { kind: ExprKind::Ident(d.name.clone()), at: d.at, height: 1 };
             let kind = ExprKind::Assign(None, Box::new(target), Box::new(call.clone()));
@@ -33,11 +43,10 @@ impl Parser<'_> {
                 let plain = Declaration { init: None, ty, ..d.clone() };
                 out.push(Stmt { kind: StmtKind::Declare(vec![plain]), at: stmt.at });
                 out.push(Stmt { kind, at: stmt.at });
-                return Ok(());
+                return;
             }
         }
         out.push(stmt);
-        Ok(())
     }
 
     pub(super) fn statement(&mut self) -> Parsed<Stmt> {
@@ -138,6 +147,7 @@ impl Parser<'_> {
                     let value = self.expression()?;
                     self.expect(";")?;
                     let several = self.statements_of(&value).or_else(|| self.hoisted(&value));
+                    let several = several.or_else(|| self.members_of(&value));
                     several.unwrap_or_else(|| one_statement(value))
                 }
             },
@@ -171,9 +181,15 @@ impl Parser<'_> {
         let cond = self.expression()?;
         self.expect(")")?;
         let at = self.since(first);
+        let (mut before, cond) = self.hoisted_condition(&cond).unwrap_or((Vec::new(), cond));
         let then = Box::new(self.statement()?);
         let otherwise = if self.accept_word("else") { Some(Box::new(self.statement()?)) } else { None };
-        Ok(Stmt { kind: StmtKind::If { cond, then, otherwise }, at })
+        let kind = StmtKind::If { cond, then, otherwise };
+        if before.is_empty() {
+            return Ok(Stmt { kind, at });
+        }
+        before.push(Stmt { kind, at });
+        Ok(Stmt { kind: StmtKind::Block(before), at })
     }
 
     fn do_statement(&mut self) -> Parsed<Stmt> {
@@ -208,6 +224,36 @@ impl Parser<'_> {
             }
         };
         Ok(Stmt { kind, at })
+    }
+
+    /// Whether a `while` or `do` loop begins here and ends before a token, and counts. The position
+    /// does not change. What a `do` ends with is no loop.
+    pub(crate) fn counts_in_while(&mut self, behind: usize) -> bool {
+        let (pos, end, depth) = (self.pos, self.end, self.scopes.depth());
+        let (measured, labels) = (self.measured.len(), self.labels.len());
+        self.end = behind;
+        self.scopes.push();
+        let first = self.word() == "do";
+        self.pos += 1;
+        let mut read = || {
+            let tested = if first { Some(self.statement()?) } else { None };
+            if first && !self.accept_word("while") {
+                return Err(self.expected("`while`"));
+            }
+            self.expect("(")?;
+            let cond = self.expression()?;
+            self.expect(")")?;
+            Ok((cond, if let Some(body) = tested { body } else { self.statement()? }))
+        };
+        let parts: Parsed<(Expr, Stmt)> = read();
+        let empty = |body: &Stmt| matches!(body.kind, StmtKind::Empty);
+        let counted = parts.ok().filter(|(_, body)| !empty(body));
+        let counts = counted.and_then(|(cond, body)| self.counted_while(cond, body)).is_some();
+        self.scopes.truncate(depth);
+        self.measured.truncate(measured);
+        self.labels.truncate(labels);
+        (self.pos, self.end) = (pos, end);
+        counts
     }
 
     /// `while (i < n) { …; i++; }` as a loop that goes on from where its variable is, and its body.

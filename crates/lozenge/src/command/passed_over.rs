@@ -1,7 +1,7 @@
 //! Options that a source or a target would pass over are refused, so that nobody takes what comes
 //! out for what was asked for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use targets::Settings;
 
@@ -158,6 +158,16 @@ pub(super) fn by_models(
 /// # Errors
 /// `X0009` for the first option that the kind of this file knows nothing of.
 pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
+    if let Command::Test(of) = command {
+        let other = |path: &&PathBuf| path.is_file() && crate::files::language(path).is_none();
+        return match of.paths.iter().find(other).filter(|_| of.auto) {
+            None => Ok(()),
+            Some(path) => {
+                let message = format!("`--auto` has no effect on {}, which is no C file", path.display());
+                Err(Failure::usage("X0009", message).help("remove it"))
+            }
+        };
+    }
     let (path, choice) = match command {
         Command::Compile(of) => (Some(&of.file), &of.choice),
         Command::Run(of) => (Some(&of.file), &of.choice),

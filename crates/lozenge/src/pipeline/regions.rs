@@ -136,13 +136,15 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
         warning.severity = loops::Severity::Warning;
         return Ok(Made::Text(Some(warning.help("split it into smaller regions"))));
     }
+    // Records in lanes are faster on one thread, in whatever order the loops around them are.
+    let speculates = passes::SPECULATIVE_VECTORIZATION.run(&optimised.function).is_some();
     let calls = gain::calls_extremes(region);
-    if optimised.report.as_written && !calls {
+    if optimised.report.as_written && !calls && !speculates {
         return Ok(Made::Text(Some(kept(source, info))));
     }
     let (on_one_thread, contracted) = (optimised.report.on_one_thread, optimised.report.contracted);
     // Rows at once that wait for each other are faster on one thread, too.
-    let skewed = passes::SKEWED_ROWS.run(&optimised.function).is_some();
+    let faster = speculates || passes::SKEWED_ROWS.run(&optimised.function).is_some();
     let function = after_schedule(&region.function, optimised.function);
     if function.body == region.function.body && !calls {
         return Ok(Made::Text(Some(kept(source, info))));
@@ -152,7 +154,7 @@ fn made(source: &Source, region: &cfront::Region, request: &Request) -> Result<M
     let outcome = gain::Outcome { source, region, function: &function, packs: contracted, machine: &machine };
     // To read subscripts before the region is worth it for threads alone, too.
     let inspects = info.may_alias.iter().any(|pair| pair.inspects) && !request.assume_no_alias;
-    if inspects || !skewed && gain::by_threads_alone(&region.function, &function, info, on_one_thread) {
+    if inspects || !faster && gain::by_threads_alone(&region.function, &function, info, on_one_thread) {
         pays = gain::threads(outcome);
         if pays.is_none() {
             return Ok(Made::Text(Some(kept(source, info))));
