@@ -49,6 +49,8 @@ OPERATORS = {
         "f32[1, 64, 56, 56]",
     ),
     "InstanceNorm": ("input x: f32[1, 64, 56, 56] input s: f32[64] input b: f32[64]", "InstanceNormalization(x, s, b)", "f32[1, 64, 56, 56]"),
+    "MaxPool14": ("input x: f32[1, 512, 14, 14]", "MaxPool(x) { kernel_shape: [3, 3], strides: [1, 1], pads: [1, 1, 1, 1] }", "f32[1, 512, 14, 14]"),
+    "MaxPool20": ("input x: f32[1, 512, 20, 20]", "MaxPool(x) { kernel_shape: [5, 5], strides: [1, 1], pads: [2, 2, 2, 2] }", "f32[1, 512, 20, 20]"),
     "AveragePool": ("input x: f32[1, 64, 112, 112]", "AveragePool(x) { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }", "f32[1, 64, 56, 56]"),
     "MaxPool": ("input x: f32[1, 64, 112, 112]", "MaxPool(x) { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }", "f32[1, 64, 56, 56]"),
     "GlobalAverage": ("input x: f32[8, 64, 56, 56]", "GlobalAveragePool(x)", "f32[8, 64, 1, 1]"),
